@@ -1,5 +1,6 @@
 //! The trait that every evaluator implements, the one of those that wait for others, and what a metric is.
 
+use super::owed::Owed;
 use crate::domain::score::{Better, Score, Usage};
 use crate::domain::trace::EvalInput;
 use async_trait::async_trait;
@@ -159,7 +160,7 @@ pub struct Said {
 }
 
 /// Nobody answered, and another try may help.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{why}")]
 pub struct Away {
     /// What happened last.
@@ -168,4 +169,13 @@ pub struct Away {
     pub counts: bool,
     /// How long asking again is of no use, where that is known.
     pub wait: Option<Duration>,
+    /// What was paid before that: who does not ask again takes it.
+    pub owed: Owed,
+}
+
+impl Away {
+    /// Nobody answered for this reason, and nothing was paid.
+    pub fn new(why: impl Into<String>, counts: bool, wait: Option<Duration>) -> Self {
+        Self { why: why.into(), counts, wait, owed: Owed::default() }
+    }
 }

@@ -12,6 +12,7 @@
 //! | `custom` | judges' questions of the user's own |
 //! | `writer` | who writes texts anew |
 //! | `evaluator` | the trait that every evaluator implements, and the one of those that wait for others |
+//! | `owed` | what was paid for answers that wait for others |
 //! | `text` | sentences and words |
 //! | `language` | which language a text is in |
 //! | `model` | inference with the weights that the binary carries |
@@ -43,6 +44,7 @@ mod matrix;
 mod model;
 mod names;
 mod offline;
+mod owed;
 mod patience;
 mod scale;
 mod section;
@@ -65,6 +67,7 @@ pub use offline::{
     OfflineInput, OfflineRow, OfflineUsage, forecast_line, read_line, score_input, score_line, score_line_by,
     score_until,
 };
+pub use owed::{Bill, Owed};
 pub use patience::{PATIENCE, patient};
 pub use scale::{SCALES, Scale, scale_of};
 pub use section::{EvaluatorConfig, SimilarityMethod};

@@ -231,7 +231,10 @@ pub fn score_until(
         return Said { scores: registry.evaluate(evaluator, input), usage: None, version: None };
     };
     let asked = patiently(until, || registry.ask(evaluator, waits, input, until));
-    asked.unwrap_or_else(|away| Said { scores: evaluator.fail(&away.why), usage: None, version: None })
+    asked.unwrap_or_else(|away| {
+        let (scores, usage) = (evaluator.fail(&away.why), away.owed.take());
+        Said { scores, usage, version: None }
+    })
 }
 
 impl From<Usage> for OfflineUsage {

@@ -7,7 +7,7 @@
 
 use super::rows::{Evaluated, score_rows};
 use super::run::{Scorer, Thread, errors};
-use crate::eval::{Away, Evaluator, Places, Said};
+use crate::eval::{Away, Evaluator, Owed, Places, Said};
 use crate::journal::JournalError;
 use crate::queue::{Item, Lane, Lease, Outcome};
 use crate::units::words;
@@ -74,8 +74,8 @@ enum Asked {
     All,
     /// Somebody is away, and this is no attempt.
     Away(Away),
-    /// Somebody has not answered, and it may be for this very item.
-    Failed(String),
+    /// Somebody has not answered, and it may be for this very item; with what was paid to each of those.
+    Failed(String, Vec<(Arc<dyn Evaluator>, Owed)>),
 }
 
 impl SlowLane {
@@ -165,7 +165,7 @@ impl SlowLane {
         }
         let evaluators = match self.scorer.evaluators(&lease.item) {
             Ok(evaluators) => evaluators,
-            Err(error) => return self.scorer.failed(&lease, judged, &error.to_string()).await,
+            Err(error) => return self.failed(&lease, key, judged, &error.to_string()).await,
         };
         let open: Vec<_> =
             evaluators.iter().filter(|e| judged.iter().all(|known| known.evaluator != e.id())).collect();
@@ -198,12 +198,32 @@ impl SlowLane {
                 self.wait(&lease, key, judged, &why, wait.unwrap_or(AWAY));
                 Ok(())
             }
-            Asked::Failed(why) if self.scorer.has_another(&lease) => {
-                self.keep(key, judged);
-                self.scorer.failed(&lease, Vec::new(), &why).await
+            Asked::Failed(why, owed) => {
+                if !self.scorer.has_another(&lease) {
+                    // Nobody comes again for what was answered: the errors tell what it took.
+                    judged.extend(owed.iter().map(|(evaluator, owed)| Evaluated {
+                        usage: owed.take(),
+                        ..errors(evaluator.as_ref(), &why)
+                    }));
+                }
+                self.failed(&lease, key, judged, &why).await
             }
-            Asked::Failed(why) => self.scorer.failed(&lease, judged, &why).await,
         }
+    }
+
+    /// Has the item tried again, and keeps what was `judged` for that; after the last attempt it is given up with it.
+    async fn failed(
+        &self,
+        lease: &Lease,
+        key: (String, i32),
+        judged: Vec<Evaluated>,
+        why: &str,
+    ) -> Result<(), JournalError> {
+        let mut last = judged;
+        if self.scorer.has_another(lease) {
+            self.keep(key, std::mem::take(&mut last));
+        }
+        self.scorer.failed(lease, last, why).await
     }
 
     /// Has the item wait for `wait` without an attempt.
@@ -253,11 +273,15 @@ impl SlowLane {
         until: Instant,
     ) -> Asked {
         let all = waiting.iter().map(|evaluator| self.ask_one(lease, evaluator.as_ref(), until));
-        let (mut gone, mut failed) = (None, None);
-        for answer in futures::future::join_all(all).await {
+        let (mut gone, mut failed, mut owed) = (None, None, Vec::new());
+        let answers = futures::future::join_all(all).await;
+        for (&evaluator, answer) in waiting.iter().zip(answers) {
             match answer {
                 Ok(one) => judged.push(one),
-                Err(away) if away.counts => failed = Some(away.why),
+                Err(away) if away.counts => {
+                    owed.push((Arc::clone(evaluator), away.owed));
+                    failed = Some(away.why);
+                }
                 Err(away) => gone = Some(away),
             }
         }
@@ -265,7 +289,7 @@ impl SlowLane {
             (None, None) => Asked::All,
             // Nobody knows what those say who are away.
             (Some(away), _) => Asked::Away(away),
-            (None, Some(why)) => Asked::Failed(why),
+            (None, Some(why)) => Asked::Failed(why, owed),
         }
     }
 

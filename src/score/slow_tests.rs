@@ -5,7 +5,7 @@ use super::*;
 use crate::domain::score::{Better, Score, Usage};
 use crate::domain::time::SystemClock;
 use crate::domain::trace::EvalInput;
-use crate::eval::{Metric, Pace, Registry, Waits};
+use crate::eval::{Bill, Metric, Pace, Registry, Waits};
 use crate::journal::Journal;
 use crate::queue::{Config, Item, LaneConfig, Queue, QueueEvent};
 use crate::schema::columns::Table;
@@ -31,6 +31,10 @@ struct Probe {
     /// It has no place for anybody.
     is_shut: AtomicBool,
     counts: bool,
+    /// It is paid for an answer to one of its questions before it is away.
+    is_paid: bool,
+    /// What it was paid for answers that nobody has told.
+    bills: Mutex<Vec<Bill>>,
     asked: AtomicUsize,
     now: AtomicUsize,
     at_once: AtomicUsize,
@@ -73,11 +77,18 @@ impl Waits for Probe {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         self.now.fetch_sub(1, Ordering::SeqCst);
-        if self.is_away.load(Ordering::SeqCst) {
-            return Err(Away { why: "nobody is there".to_owned(), counts: self.counts, wait: None });
-        }
-        let usage =
+        let mut usage =
             Usage { model: "m".into(), input_tokens: Some(10), output_tokens: Some(2), cost_usd: Some(0.5) };
+        if self.is_away.load(Ordering::SeqCst) {
+            let mut away = Away::new("nobody is there", self.counts, None);
+            let mut bills = self.bills.lock();
+            bills.extend(self.is_paid.then(|| Bill::new(Some(usage))));
+            bills.iter().for_each(|bill| away.owed.add(bill.clone()));
+            return Err(away);
+        }
+        for before in self.bills.lock().drain(..).filter_map(|bill| bill.take()) {
+            usage.add(before);
+        }
         let scores = METRICS.iter().map(|m| Score::told(&m.name, 1.0)).collect();
         Ok(Said { scores, usage: Some(usage), version: None })
     }
@@ -245,6 +256,38 @@ async fn an_item_that_only_fails_ends_with_an_error_and_what_others_said() {
             "b second error None None"
         ]
     );
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+}
+
+/// Tokens that were read, in all these rows.
+fn tokens(scores: &[String]) -> usize {
+    let read = |row: &String| row.split_once("Some(")?.1.split_once(')')?.0.parse::<usize>().ok();
+    scores.iter().filter_map(read).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_paid_is_in_the_rows_once_whether_an_item_is_given_up_or_judged_at_last() {
+    let (there, broken) =
+        (Arc::new(probe("a")), Arc::new(Probe { counts: true, is_paid: true, ..probe("b") }));
+    broken.is_away.store(true, Ordering::SeqCst);
+    let bench = Bench::new(&[&there, &broken], 3);
+    bench.put("one", &["a", "b"]);
+    let working = bench.start();
+    bench.until_done().await;
+    let given_up = [
+        "a first ok Some(10) Some(0.5)",
+        "a second ok None None",
+        "b first error Some(30) Some(1.5)",
+        "b second error None None",
+    ];
+    assert_eq!(bench.scores(), given_up);
+    broken.is_away.store(false, Ordering::SeqCst);
+    bench.put("two", &["b"]);
+    bench.until_done().await;
+    let asked = |probe: &Probe| probe.asked.load(Ordering::SeqCst);
+    assert_eq!((asked(&there), asked(&broken)), (1, 4));
+    assert_eq!(tokens(&bench.scores()), 10 * (asked(&there) + asked(&broken)));
     bench.stop.cancel();
     working.await.unwrap().unwrap();
 }

@@ -14,11 +14,13 @@ pub(super) const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn read_secret(key: &str, path: &Path) -> Result<Option<Secret>, String> {
+pub(super) async fn read_secret(key: &str, path: &Path) -> Result<Option<Secret>, String> {
     if path.as_os_str().is_empty() {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{key} {}: {e}", path.display()))?;
+    // A file may lie on a network: others get this thread meanwhile.
+    let text = tokio::fs::read_to_string(path).await;
+    let text = text.map_err(|e| format!("{key} {}: {e}", path.display()))?;
     Ok(Some(Secret::new(text.trim())))
 }
 
@@ -91,6 +93,7 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures::FutureExt;
 
     #[test]
     fn no_part_of_a_secret_is_told() {
@@ -99,14 +102,35 @@ mod tests {
         assert_eq!(said(&text, []).chars().count(), MAX_TOLD);
     }
 
-    #[test]
-    fn a_secret_is_read_from_its_file() {
+    async fn read(path: &Path) -> Result<Option<String>, String> {
+        Ok(read_secret("secret_file", path).await?.map(|secret| secret.reveal().to_owned()))
+    }
+
+    #[tokio::test]
+    async fn a_secret_is_read_from_its_file() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "sk-1\n").unwrap();
-        let read = |path: &Path| {
-            read_secret("secret_file", path).map(|secret| secret.map(|s| s.reveal().to_owned()))
-        };
-        assert_eq!((read(file.path()), read(Path::new(""))), (Ok(Some("sk-1".to_owned())), Ok(None)));
-        assert!(read(Path::new("/no/such/file")).unwrap_err().starts_with("secret_file /no/such/file"));
+        assert_eq!(
+            (read(file.path()).await, read(Path::new("")).await),
+            (Ok(Some("sk-1".to_owned())), Ok(None))
+        );
+        assert!(read(Path::new("/no/such/file")).await.unwrap_err().starts_with("secret_file /no/such/file"));
+    }
+
+    #[test]
+    fn a_secret_is_read_on_another_thread() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "sk-1").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            // The only other thread waits meanwhile.
+            let (go, waits) = std::sync::mpsc::channel::<()>();
+            let busy = tokio::task::spawn_blocking(move || waits.recv().is_err());
+            let read = || read_secret("secret_file", file.path());
+            assert!(read().now_or_never().is_none(), "others would wait for the disk");
+            drop(go);
+            assert!(busy.await.unwrap());
+            assert_eq!(read().await.unwrap().unwrap().reveal(), "sk-1");
+        });
     }
 }

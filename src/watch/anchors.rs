@@ -308,7 +308,7 @@ impl Scoring {
             Some(Ok(said)) => Ok(said),
             // Others get answers: this anchor alone has none.
             Some(Err(away)) if away.counts => {
-                Ok(Said { scores: evaluator.fail(&away.why), usage: None, version: None })
+                Ok(Said { scores: evaluator.fail(&away.why), usage: away.owed.take(), version: None })
             }
             Some(Err(away)) => Err(Unscored::Away(away.why)),
         }
@@ -378,7 +378,7 @@ mod tests {
         async fn ask(&self, _: &EvalInput, _: tokio::time::Instant) -> Result<Said, Away> {
             *self.asked.lock() += 1;
             let says = *self.says.lock();
-            let away = |counts| Away { why: "nobody is there".to_owned(), counts, wait: Some(TICK) };
+            let away = |counts| Away::new("nobody is there", counts, Some(TICK));
             match says {
                 Says::Passes => {
                     Ok(Said { scores: vec![Score::verdict("m", true)], usage: None, version: None })

@@ -144,7 +144,7 @@ fn ask(
         Ok(said) => Ok(said),
         // Others get answers: this anchor alone has none.
         Err(away) if away.counts => {
-            Ok(Said { scores: evaluator.fail(&away.why), usage: None, version: None })
+            Ok(Said { scores: evaluator.fail(&away.why), usage: away.owed.take(), version: None })
         }
         Err(away) => {
             is_away.store(true, Ordering::Relaxed);

@@ -137,17 +137,18 @@ impl Judge {
         let (mut best, mut taken, mut version) = (Best::new(evaluator), None::<Usage>, None);
         let asked = askings(evaluator, input, expected);
         for one in &asked {
-            let scores = match self.registry.ask(evaluator, waits, one, self.until).await {
+            let (scores, usage) = match self.registry.ask(evaluator, waits, one, self.until).await {
                 Ok(said) => {
                     version = said.version.or(version);
-                    match (&mut taken, said.usage) {
-                        (Some(taken), Some(more)) => taken.add(more),
-                        (taken, more) => *taken = taken.take().or(more),
-                    }
-                    said.scores
+                    (said.scores, said.usage)
                 }
-                Err(away) => evaluator.fail(&away.why),
+                // What was answered before is paid, and nobody asks again.
+                Err(away) => (evaluator.fail(&away.why), away.owed.take()),
             };
+            match (&mut taken, usage) {
+                (Some(taken), Some(more)) => taken.add(more),
+                (taken, more) => *taken = taken.take().or(more),
+            }
             if !best.take(scores) {
                 break;
             }

@@ -153,7 +153,7 @@ impl Cache {
         let cache =
             Self { folder: folder.to_owned(), most, max_age: config.max_age, index: Mutex::new(index) };
         let gone = cache.index.lock().shrink(most);
-        cache.delete(&gone);
+        remove(&cache.paths(&gone));
         Ok(cache)
     }
 
@@ -199,17 +199,29 @@ impl Cache {
             index.used(key, size);
             index.shrink(self.most)
         };
-        self.delete(&gone);
+        removed(self.paths(&gone)).await;
     }
 
     fn path(&self, key: &str) -> PathBuf {
         self.folder.join(key).with_extension(SUFFIX)
     }
 
-    fn delete(&self, keys: &[String]) {
-        for key in keys {
-            let _ = std::fs::remove_file(self.path(key));
-        }
+    fn paths(&self, keys: &[String]) -> Vec<PathBuf> {
+        keys.iter().map(|key| self.path(key)).collect()
+    }
+}
+
+/// Removes files. Blocks.
+fn remove(paths: &[PathBuf]) {
+    for path in paths {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Removes files on another thread, also where nobody waits for it any more: they are in no index.
+async fn removed(paths: Vec<PathBuf>) {
+    if !paths.is_empty() {
+        let _ = tokio::task::spawn_blocking(move || remove(&paths)).await;
     }
 }
 
@@ -221,6 +233,7 @@ fn now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures::FutureExt;
 
     fn config(size: u64, max_age: Duration) -> CacheConfig {
         CacheConfig { size: ByteSize::new(size), max_age }
@@ -279,6 +292,26 @@ mod tests {
         std::fs::write(folder.path().join("bb.json"), stored).unwrap();
         let cache = Cache::open(folder.path(), &config(MIN_SIZE, LONG)).unwrap();
         assert_eq!(cache.get("bb").await, None);
+    }
+
+    #[test]
+    fn what_goes_is_removed_on_another_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("aa.json");
+        std::fs::write(&file, "{}").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            // The only other thread waits meanwhile.
+            let (go, waits) = std::sync::mpsc::channel::<()>();
+            let busy = tokio::task::spawn_blocking(move || waits.recv().is_err());
+            assert!(removed(vec![file.clone()]).now_or_never().is_none(), "others would wait for the disk");
+            assert!(file.exists());
+            drop(go);
+            assert!(busy.await.unwrap());
+            removed(vec![file.clone()]).await;
+            assert!(!file.exists());
+            assert!(removed(Vec::new()).now_or_never().is_some());
+        });
     }
 
     #[test]

@@ -281,7 +281,7 @@ impl Judge {
             }
             if behind == Behind::Another || tries >= TRIES || Instant::now() + wait >= latest {
                 // A judge that answers others may fail by this very input.
-                return Err(Failed::Away(Away { why: self.named(&why), counts: is_passing, wait: None }));
+                return Err(Failed::Away(Away::new(self.named(&why), is_passing, None)));
             }
             tokio::time::sleep(wait).await;
         }
@@ -369,13 +369,13 @@ impl Judge {
     fn late(&self) -> Failed {
         let why =
             "other requests left it no time (judges.max_concurrent, judges.timeout, score.slow_timeout)";
-        Failed::Away(Away { why: self.named(why), counts: false, wait: Some(FIRST_WAIT) })
+        Failed::Away(Away::new(self.named(why), false, Some(FIRST_WAIT)))
     }
 
     /// Nobody is asked before `until`.
     fn shut(&self, why: &str, until: std::time::Instant) -> Failed {
         let wait = until.saturating_duration_since(self.clock.instant()).min(LONGEST_WAIT);
-        Failed::Away(Away { why: self.named(why), counts: false, wait: Some(wait) })
+        Failed::Away(Away::new(self.named(why), false, Some(wait)))
     }
 
     /// Reserves what the question may cost at most.
@@ -454,7 +454,7 @@ impl Judge {
 
 /// There is no answer, and nobody knows how long.
 fn gone(why: String) -> Failed {
-    Failed::Away(Away { why, counts: false, wait: None })
+    Failed::Away(Away::new(why, false, None))
 }
 
 /// Half to one and a half times as long: those who failed together do not come back together.
@@ -468,7 +468,7 @@ mod tests {
     use super::*;
 
     fn away(why: &str, counts: bool) -> Failed {
-        Failed::Away(Away { why: why.to_owned(), counts, wait: Some(FIRST_WAIT) })
+        Failed::Away(Away::new(why, counts, Some(FIRST_WAIT)))
     }
 
     #[test]

@@ -75,8 +75,8 @@ impl Desk {
     }
 
     /// The input as it may be sent.
-    pub(super) fn redacted<'a>(&self, input: &'a EvalInput) -> Cow<'a, EvalInput> {
-        self.panel.egress(self.place).redacted(input)
+    pub(super) async fn redacted<'a>(&self, input: &'a EvalInput) -> Cow<'a, EvalInput> {
+        self.panel.egress(self.place).redacted(input).await
     }
 
     /// Asks the judge, or who stands in for it, until `until`.
@@ -106,7 +106,7 @@ impl Desk {
         match self.complete(question, until).await {
             Ok(completion) => Ok(Ok(completion)),
             Err(Failed::Away(away)) => Err(away),
-            Err(Failed::Closed(why)) => Err(Away { why, counts: false, wait: None }),
+            Err(Failed::Closed(why)) => Err(Away::new(why, false, None)),
             Err(Failed::Never(why) | Failed::Spent(why)) => Ok(Err(Open::Wrong(why))),
         }
     }

@@ -3,7 +3,7 @@
 use super::desk::{Desk, Open};
 use super::gptscore::GptScore;
 use super::pairwise;
-use super::partial::Partial;
+use super::partial::{Debts, Partial, key};
 use super::query;
 use super::ragas;
 use super::session::Sessions;
@@ -62,6 +62,8 @@ pub(super) struct JudgeEvaluator {
     sessions: Arc<Sessions>,
     /// What was answered of several questions while another one waits.
     partial: Partial<Asked>,
+    /// What was paid to find out what the judge can tell, where it was away behind that.
+    owed: Debts,
 }
 
 impl JudgeEvaluator {
@@ -73,7 +75,16 @@ impl JudgeEvaluator {
         }
         let hash = hex::encode(&Sha256::digest(hashed)[..6]);
         let (id, version) = (id.to_owned(), format!("{CODE_VERSION}+{hash}"));
-        Self { id, version, metrics, way, desk, sessions, partial: Partial::default() }
+        Self {
+            id,
+            version,
+            metrics,
+            way,
+            desk,
+            sessions,
+            partial: Partial::default(),
+            owed: Debts::default(),
+        }
     }
 
     fn each(&self, open: &Open) -> Vec<Score> {
@@ -101,7 +112,14 @@ impl JudgeEvaluator {
                 Some(finding) => Ok(single(Asked { found: Ok(finding), usage: None })),
                 None => verdict.ask(input, until).await.map(single),
             },
-            Way::Likelihood(gptscore) => gptscore.ask(&self.desk, input, until).await,
+            Way::Likelihood(gptscore) => {
+                let of = || key(&self.id, input);
+                let mut usage = self.owed.owed(of);
+                match gptscore.ask(&self.desk, input, &mut usage, until).await {
+                    Ok(scores) => Ok(Told { scores, usage }),
+                    Err(away) => Err(self.owed.owe(of, usage, away)),
+                }
+            }
         }
     }
 }
@@ -155,7 +173,8 @@ impl Waits for JudgeEvaluator {
             true => self.sessions.with_earlier(input).await?,
             false => Cow::Borrowed(input),
         };
-        let Told { scores, usage } = self.told(&self.desk.redacted(&whole), until).await?;
+        let redacted = self.desk.redacted(&whole).await;
+        let Told { scores, usage } = self.told(&redacted, until).await?;
         Ok(Said { scores, usage, version: None })
     }
 

@@ -12,7 +12,7 @@ use super::desk::{Desk, Open};
 use super::likelihood::Ability;
 use super::partial::{Key, Partial, key_of};
 use super::question::{Likelihood, Question};
-use super::told::{Told, add};
+use super::told::add;
 use crate::domain::score::{Better, Score, Usage};
 use crate::domain::trace::EvalInput;
 use crate::eval::{Away, Forecast, Metric};
@@ -108,21 +108,26 @@ impl GptScore {
         format!("{:?}\0{}", self.likely, self.file)
     }
 
-    /// Asks for every metric.
+    /// Asks for every metric. What that takes is added to `usage`, also where there is no answer.
     ///
     /// # Errors
     /// When another try later may help; what was answered is kept for it.
-    pub(super) async fn ask(&self, desk: &Desk, input: &EvalInput, until: Instant) -> Result<Told, Away> {
+    pub(super) async fn ask(
+        &self,
+        desk: &Desk,
+        input: &EvalInput,
+        usage: &mut Option<Usage>,
+        until: Instant,
+    ) -> Result<Vec<Score>, Away> {
         if let Err(open) = self.checked(desk, input) {
-            return Ok(Told { scores: self.each(&open), usage: None });
+            return Ok(self.each(&open));
         }
-        let mut usage = None;
-        let echoes = match self.ability(desk, &mut usage, until).await? {
+        let echoes = match self.ability(desk, usage, until).await? {
             Ability::Echo => true,
             Ability::Answers(_) if self.likely == Likely::Yes => false,
             Ability::Answers(why) | Ability::Nothing(why) => {
                 let why = format!("judge {} gives no log-probabilities for it: {why}", desk.config().name);
-                return Ok(Told { scores: self.each(&Open::Wrong(why)), usage });
+                return Ok(self.each(&Open::Wrong(why)));
             }
         };
         let questions = self.parts.iter().flat_map(|(_, template)| self.filled(template, input));
@@ -134,7 +139,7 @@ impl GptScore {
             let count = own.len() as f64;
             let mut sum: Result<f64, Open> = Ok(0.0);
             for (nats, more) in own {
-                add(&mut usage, more);
+                add(usage, more);
                 sum = sum.and_then(|sum| Ok(sum + nats?));
             }
             scores.push(match sum {
@@ -142,7 +147,7 @@ impl GptScore {
                 Err(open) => open.score(name),
             });
         }
-        Ok(Told { scores, usage })
+        Ok(scores)
     }
 
     /// One likelihood, asked for unless it is kept.

@@ -38,9 +38,9 @@ impl JudgeWriter {
     }
 
     /// Whether `input` may be sent as it is. One that would be redacted would come back without what it had.
-    fn check(&self, input: &EvalInput) -> Result<(), String> {
+    async fn check(&self, input: &EvalInput) -> Result<(), String> {
         self.desk.check(input).map_err(|missing| format!("there is no {missing}"))?;
-        if self.desk.redacted(input).question != input.question {
+        if self.desk.redacted(input).await.question != input.question {
             return Err("it has what judges.redact keeps from the judge".to_owned());
         }
         let most = self.desk.config().max_input_chars;
@@ -106,7 +106,7 @@ impl Writer for JudgeWriter {
 
     async fn write(&self, task: &str, text: &str, tenant: &str, until: Instant) -> Rewritten {
         let (question, tenant) = (Some(text.to_owned()), Some(tenant.to_owned()));
-        let checked = self.check(&EvalInput { question, tenant, ..EvalInput::default() });
+        let checked = self.check(&EvalInput { question, tenant, ..EvalInput::default() }).await;
         let mut usage = None;
         let text = match checked {
             Ok(()) => self.written(task, text, until, &mut usage).await,

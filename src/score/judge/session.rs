@@ -58,11 +58,10 @@ impl Sessions {
         let since = start.saturating_sub(REACH);
         let values =
             vec![id.as_str().into(), tenant.into(), trace_id.as_str().into(), since.into(), (*start).into()];
-        let rows = reader(EARLIER, values).await.map_err(|why| Away {
-            why: format!("the session {id:?} could not be read: {why}"),
-            counts: true,
-            wait: None,
-        })?;
+        let rows = reader(EARLIER, values).await;
+        let told =
+            |why: String| Away::new(format!("the session {id:?} could not be read: {why}"), true, None);
+        let rows = rows.map_err(told)?;
         let history = turns(&rows);
         if history.len() <= input.history.len() {
             return Ok(Cow::Borrowed(input));

@@ -129,7 +129,7 @@ impl Transport {
 
     /// Sends one request, in the manner that the server takes.
     pub(super) async fn send(&self, question: &Question<'_>, manner: Manner) -> Result<Answer, Fault> {
-        let (headers, secrets) = self.headers().map_err(Fault::Closed)?;
+        let (headers, secrets) = self.headers().await.map_err(Fault::Closed)?;
         let (url, body) = match *question {
             Question::Likelihood(asked) => {
                 let url = self.config.url_of(asked.path()).map_err(Fault::Closed)?;
@@ -172,13 +172,13 @@ impl Transport {
     }
 
     /// The headers of one request, and the secrets in them that are read for it, so that their files may change.
-    fn headers(&self) -> Result<(HeaderMap, Vec<Secret>), String> {
+    async fn headers(&self) -> Result<(HeaderMap, Vec<Secret>), String> {
         let (mut headers, mut secrets) = (self.headers.clone(), Vec::new());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let key = match &self.key {
             Key::None => None,
             Key::Env(key) => Some(key.clone()),
-            Key::File(path) => read_secret("api_key_file", path)?,
+            Key::File(path) => read_secret("api_key_file", path).await?,
         };
         if let Some(key) = key {
             let bearer = Secret::new(format!("Bearer {}", key.reveal()));
@@ -186,7 +186,7 @@ impl Transport {
             secrets.push(key);
         }
         for (name, path) in &self.files {
-            if let Some(value) = read_secret("header_files", path)? {
+            if let Some(value) = read_secret("header_files", path).await? {
                 headers.insert(name.clone(), sensitive(&value)?);
                 secrets.push(value);
             }

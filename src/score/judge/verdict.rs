@@ -5,7 +5,7 @@ use super::config::JudgeConfig;
 use super::copied::placed;
 use super::delimit::{delimited, nonce, windowed};
 use super::desk::{Desk, Open};
-use super::partial::{Key, Partial, key_of};
+use super::partial::{Debts, Key, Paid, Partial, key_of};
 use super::prompt::{Field, Filled, MAX_ITEMS, Prompt};
 use super::question::{Question, Schema};
 use super::shape::{Compare, Finding, Shape};
@@ -44,7 +44,7 @@ pub(super) struct Verdict {
     /// What was said of some groups of parts while another one waits.
     partial: Partial<(Asked, Option<String>)>,
     /// What replies took that could not be read, where the judge was away before there was another one.
-    owed: Partial<Usage>,
+    owed: Debts,
 }
 
 /// What came of a question, and what it took.
@@ -81,6 +81,18 @@ fn part(hash: &mut Sha256, text: &str) {
     hash.update(text);
 }
 
+impl Paid for Asked {
+    fn usage(&mut self) -> &mut Option<Usage> {
+        &mut self.usage
+    }
+}
+
+impl Paid for (Asked, Option<String>) {
+    fn usage(&mut self) -> &mut Option<Usage> {
+        &mut self.0.usage
+    }
+}
+
 impl Asked {
     fn open(why: Open) -> Self {
         Self { found: Err(why), usage: None }
@@ -112,7 +124,7 @@ impl Verdict {
             schema.text()
         );
         let key = started(desk.config(), &hashed);
-        let owed = Partial::default();
+        let owed = Debts::default();
         Ok(Self { prompt, shape, schema, task, desk, similarity, hashed, key, partial, owed })
     }
 
@@ -284,15 +296,9 @@ impl Verdict {
         until: Instant,
     ) -> Result<Result<Finding, Open>, Away> {
         let key = || key_of(&[self.key(filled, run).as_bytes()]);
-        // Mostly nobody owes anything, and no text is hashed for that.
-        *usage = if self.owed.is_empty() { None } else { self.owed.take(&key()) };
+        *usage = self.owed.owed(key);
         let found = self.read_or_asked(filled, run, usage, until).await;
-        if found.is_err()
-            && let Some(took) = usage.take()
-        {
-            self.owed.put(key(), took);
-        }
-        found
+        found.map_err(|away| self.owed.owe(key, usage.take(), away))
     }
 
     async fn read_or_asked(

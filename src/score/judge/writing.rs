@@ -74,7 +74,7 @@ impl JudgeDesk for SuiteDesk {
         if let Err(missing) = self.desk.check(input) {
             return Ok(Err(Unwritten::Missing(missing.to_owned())));
         }
-        let redacted = self.desk.redacted(input);
+        let redacted = self.desk.redacted(input).await;
         if let Some(why) = self.too_long(what, &redacted) {
             return Ok(Err(Unwritten::Failed(why)));
         }

@@ -35,7 +35,7 @@ impl PluginEvaluator {
     }
 
     fn away(&self, why: &str) -> Away {
-        Away { why: format!("plug-in {}: {why}", self.core.config.name), counts: false, wait: None }
+        Away::new(format!("plug-in {}: {why}", self.core.config.name), false, None)
     }
 }
 
@@ -81,7 +81,8 @@ impl Waits for PluginEvaluator {
         if let Some(why) = self.core.presence.shut(Instant::now()) {
             return Err(self.away(&why));
         }
-        let (input, (reply, answer)) = (self.core.egress.redacted(input).into_owned(), oneshot::channel());
+        let input = self.core.egress.redacted(input).await.into_owned();
+        let (reply, answer) = oneshot::channel();
         match timeout_at(until, self.jobs.send(Job { input, reply })).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return Err(self.away("the server stops")),

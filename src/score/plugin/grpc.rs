@@ -100,7 +100,7 @@ impl Grpc {
     {
         let mut request = Request::new(question);
         request.set_timeout(limit);
-        let token = read_secret("secret_file", &self.config.secret_file).map_err(Refusal::Away)?;
+        let token = read_secret("secret_file", &self.config.secret_file).await.map_err(Refusal::Away)?;
         if let Some(token) = &token {
             let bearer = AsciiMetadataValue::try_from(format!("Bearer {}", token.reveal()));
             let wrong = "secret_file: the token has characters that HTTP does not take";

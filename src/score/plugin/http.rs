@@ -82,7 +82,7 @@ impl Http {
     }
 
     async fn send(&self, mut request: reqwest::RequestBuilder) -> Result<Json, Fault> {
-        let token = read_secret("secret_file", &self.config.secret_file).map_err(Fault::Away)?;
+        let token = read_secret("secret_file", &self.config.secret_file).await.map_err(Fault::Away)?;
         if let Some(token) = &token {
             let bearer = Secret::new(format!("Bearer {}", token.reveal()));
             request = request.header(AUTHORIZATION, sensitive(&bearer).map_err(Fault::Away)?);

@@ -28,12 +28,12 @@ impl Job {
 
     /// Tells that nobody answered, for no fault of the item.
     pub(super) fn away(self, why: &str) {
-        self.tell(Err(Away { why: why.to_owned(), counts: false, wait: None }));
+        self.tell(Err(Away::new(why, false, None)));
     }
 
     /// Tells that nobody answered, and that the item may be the cause.
     pub(super) fn suspected(self, why: &str) {
-        self.tell(Err(Away { why: why.to_owned(), counts: true, wait: None }));
+        self.tell(Err(Away::new(why, true, None)));
     }
 }
 

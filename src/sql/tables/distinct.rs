@@ -12,7 +12,8 @@
 //! files; rows that are not in files yet are looked up each time. Two ids that share a hash count as one, which only means that
 //! the choice is made: what is shown does not depend on it.
 
-use super::identities::{AT_ONCE, BATCH, SOURCE, opened, times_of};
+use super::file_times::{FileTimes, opened};
+use super::identities::{AT_ONCE, BATCH, SOURCE};
 use super::time_range::TimeRange;
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -26,7 +27,8 @@ use datafusion::parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -61,13 +63,12 @@ type Ids = Arc<[u64]>;
 pub struct Distinct {
     /// Of this process alone, so that nobody can choose ids that share a hash.
     seed: QualityRandomState,
+    times: Arc<FileTimes>,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// When the spans of a file's rows began, first and last, microseconds; none where the file does not say.
-    times: HashMap<Path, Option<(i64, i64)>>,
     files: HashMap<Path, OfFile>,
     /// Of some files, by their numbers in order, whether no hash is there twice.
     sets: HashMap<Vec<u64>, bool>,
@@ -82,14 +83,13 @@ struct OfFile {
     ids: Ids,
 }
 
-impl Default for Distinct {
-    fn default() -> Self {
-        let (seed, _) = uuid::Uuid::new_v4().as_u64_pair();
-        Self { seed: QualityRandomState::with_seed(seed), kept: Mutex::default() }
-    }
-}
-
 impl Distinct {
+    /// Nothing is known yet but what `times` has.
+    pub fn new(times: Arc<FileTimes>) -> Self {
+        let (seed, _) = uuid::Uuid::new_v4().as_u64_pair();
+        Self { seed: QualityRandomState::with_seed(seed), times, kept: Mutex::default() }
+    }
+
     /// Whether no two rows of production in `files`, each with how many rows it has, and in `hot` have the same id, of those
     /// whose spans may have begun in the time `began`. `false` where that is not known.
     ///
@@ -115,7 +115,7 @@ impl Distinct {
         }
         let (mut within, mut rows) = (Vec::new(), 0_u64);
         for (file, count) in files {
-            if self.may_touch(&file, began, readers).await? {
+            if self.times.may_touch(&file, began, readers).await? {
                 rows = rows.saturating_add(count);
                 within.push(file);
             }
@@ -131,33 +131,12 @@ impl Distinct {
             return Ok(false);
         }
         for (_, ids) in &found {
-            if present.iter().any(|id| ids.binary_search(id).is_ok()) {
+            if have_one_in_common(&present, ids) {
                 return Ok(false);
             }
             tokio::task::yield_now().await;
         }
         Ok(true)
-    }
-
-    /// Whether rows of the file may be of spans that began in the time `began`.
-    async fn may_touch(
-        &self,
-        file: &PartitionedFile,
-        began: TimeRange,
-        readers: &dyn ParquetFileReaderFactory,
-    ) -> Result<bool> {
-        let path = &file.object_meta.location;
-        let known = self.kept.lock().times.get(path).copied();
-        let times = match known {
-            Some(times) => times,
-            None => {
-                let (_, footer) = opened(file, readers).await?;
-                let times = times_of(&footer);
-                self.kept.lock().times.insert(path.clone(), times);
-                times
-            }
-        };
-        Ok(times.is_none_or(|(first, last)| began.touches_micros(first, last)))
     }
 
     /// The number of a file, and the hashes of its ids.
@@ -228,15 +207,13 @@ impl Distinct {
         none
     }
 
-    /// Forgets the files that are not in `present`, once there are far more than those.
-    pub fn forget_others<'a>(&self, present: impl ExactSizeIterator<Item = &'a Path>) {
+    /// Forgets the files that are not in `present`, and the sets that one of them was in.
+    pub fn forget_others(&self, present: &BTreeSet<&Path>) {
         let kept = &mut *self.kept.lock();
-        if kept.times.len() <= 2 * present.len() {
-            return;
-        }
-        let present: BTreeSet<&Path> = present.collect();
-        kept.times.retain(|path, _| present.contains(path));
         kept.files.retain(|path, _| present.contains(path));
+        // A file that is read again has another number, so nobody asks for these any more.
+        let known: HashSet<u64> = kept.files.values().map(|file| file.number).collect();
+        kept.sets.retain(|numbers, _| numbers.iter().all(|number| known.contains(number)));
     }
 }
 
@@ -280,6 +257,35 @@ fn has_twice(ids: &[u64]) -> bool {
     ids.windows(2).any(|two| two[0] == two[1])
 }
 
+/// Whether one of the numbers in `few` is in `many`; both are in order.
+fn have_one_in_common(few: &[u64], many: &[u64]) -> bool {
+    if is_merged(few.len(), many.len()) {
+        return is_met(few, many);
+    }
+    few.iter().any(|id| many.binary_search(id).is_ok())
+}
+
+/// Whether it takes fewer steps to go through both than to search `many` for each of `few`: one for each number of both, and
+/// one for each halving of `many`.
+fn is_merged(few: usize, many: usize) -> bool {
+    match (many.checked_div(few), many.checked_ilog2()) {
+        (Some(for_each), Some(halvings)) => u32::try_from(for_each).is_ok_and(|each| each < halvings),
+        _ => false,
+    }
+}
+
+/// Goes through both once.
+fn is_met(mut few: &[u64], mut many: &[u64]) -> bool {
+    while let ([one, fewer @ ..], [other, less @ ..]) = (few, many) {
+        match one.cmp(other) {
+            Ordering::Less => few = fewer,
+            Ordering::Greater => many = less,
+            Ordering::Equal => return true,
+        }
+    }
+    false
+}
+
 async fn are_apart(files: &[(u64, Ids)]) -> bool {
     let mut part = Vec::new();
     for at in 0..PARTS {
@@ -300,6 +306,7 @@ async fn are_apart(files: &[(u64, Ids)]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::identities::{Identities, Sought};
     use super::super::readers::Readers;
     use super::*;
     use arrow::array::{StringArray, TimestampMicrosecondArray};
@@ -337,7 +344,7 @@ mod tests {
             let store = Arc::new(InMemory::new());
             let footers = CacheManager::try_new(&Default::default()).unwrap().get_file_metadata_cache();
             let readers = Readers::new(store.clone() as Arc<dyn ObjectStore>, footers);
-            Self { store, readers, known: Distinct::default() }
+            Self { store, readers, known: Distinct::new(Arc::default()) }
         }
 
         async fn file(&self, name: &str, rows: &RecordBatch) -> (PartitionedFile, u64) {
@@ -384,8 +391,58 @@ mod tests {
             lake.store.delete(&file.object_meta.location).await.unwrap();
         }
         assert!(lake.asked(&apart, &[], 9).await.unwrap());
-        lake.known.forget_others([Path::from("two")].iter());
+        lake.known.forget_others(&BTreeSet::from([&Path::from("two")]));
         assert!(lake.asked(&apart, &[], 9).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn sets_that_a_forgotten_file_was_in_go_with_it() {
+        let lake = Lake::new();
+        let one = lake.file("one", &batch(&[("a", "1", "rule")], 0)).await;
+        let two = lake.file("two", &batch(&[("a", "2", "rule")], 0)).await;
+        for files in [vec![one.clone()], vec![two.clone()], vec![one, two]] {
+            assert!(lake.asked(&files, &[], 9).await.unwrap());
+        }
+        let sets = || lake.known.kept.lock().sets.len();
+        assert_eq!(sets(), 3);
+        let (one, two) = (Path::from("one"), Path::from("two"));
+        lake.known.forget_others(&BTreeSet::from([&one, &two]));
+        assert_eq!(sets(), 3);
+        lake.known.forget_others(&BTreeSet::from([&two]));
+        assert_eq!((sets(), lake.known.kept.lock().files.len()), (1, 1));
+    }
+
+    #[tokio::test]
+    async fn when_spans_began_is_asked_of_a_footer_once_for_all() {
+        let lake = Lake::new();
+        let times = Arc::new(FileTimes::default());
+        let (file, rows) = lake.file("late", &batch(&[("a", "1", "rule")], 900)).await;
+        let began = TimeRange { from: 0, to: 100_000 };
+        let identities = Identities::new(times.clone());
+        let sought = Sought { began, tenant: None };
+        let files = || vec![(file.clone(), rows)];
+        assert!(identities.are_single(files(), &[], sought, &lake.readers).await.unwrap());
+        // What was opened once more would not be found.
+        let elsewhere = Lake::new().readers;
+        let known = Distinct::new(times);
+        assert!(known.are_distinct(files(), &[], began, &elsewhere).await.unwrap());
+        let apart = Distinct::new(Arc::default());
+        assert!(apart.are_distinct(files(), &[], began, &elsewhere).await.is_err());
+    }
+
+    #[test]
+    fn going_through_both_finds_what_a_search_finds() {
+        let every = |step: u64, from: u64| (0..400).map(|n| from + n * step).collect::<Vec<u64>>();
+        let (threes, beside, behind) = (every(3, 0), every(3, 1), every(7, 1_300));
+        let all: [&[u64]; 8] = [&[], &[0], &[1], &[1, 4, 1_197], &[1, 4, 1_198], &[5_000], &beside, &behind];
+        for few in all {
+            let searched = few.iter().any(|id| threes.binary_search(id).is_ok());
+            assert_eq!(is_met(few, &threes), searched, "{few:?}");
+            assert_eq!(have_one_in_common(few, &threes), searched, "{few:?}");
+        }
+        // 20,000 rows in memory: 16 steps of a search for each against one for each row of the file.
+        assert!(is_merged(20_000, 100_000) && !is_merged(20_000, 4_000_000));
+        assert!(!is_merged(1, 100_000) && !is_merged(0, 100_000) && !is_merged(20_000, 0));
     }
 
     #[tokio::test]

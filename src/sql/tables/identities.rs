@@ -21,6 +21,7 @@
 //! of the files alone whose spans began in the time that is asked for, and of no more than four million rows for one query;
 //! until all are known, there may be versions. What is not in files yet is looked through each time.
 
+use super::file_times::{FileTimes, opened};
 use super::time_range::TimeRange;
 use arrow::array::{Array, AsArray, DictionaryArray, RecordBatch};
 use arrow::compute::cast;
@@ -29,11 +30,7 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::ParquetFileReaderFactory;
 use datafusion::error::Result;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use datafusion::parquet::arrow::async_reader::AsyncFileReader;
 use datafusion::parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
-use datafusion::parquet::file::metadata::ParquetMetaData;
-use datafusion::parquet::file::statistics::Statistics;
-use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use parking_lot::Mutex;
@@ -52,9 +49,6 @@ pub(super) const SOURCE: (&str, &str) = ("source", "rule");
 
 /// Counts the evaluations of an item from 1.
 const SCORE_VERSION: &str = "score_version";
-
-/// When the span began.
-const SPAN_TIME: &str = "span_time";
 
 /// Most rows whose kinds one query reads from files.
 const MOST_NEW: u64 = 4_000_000;
@@ -82,15 +76,13 @@ type Kind = (Vec<Option<String>>, bool);
 struct Kinds(BTreeSet<Kind>);
 
 /// What is known of a table's files.
-#[derive(Default)]
 pub struct Identities {
+    times: Arc<FileTimes>,
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// When the spans of a file's rows began, first and last, microseconds; none where the file does not say.
-    times: HashMap<Path, Option<(i64, i64)>>,
     /// None of a file with more than are kept.
     kinds: HashMap<Path, Option<Arc<Kinds>>>,
     /// Each once: most files have the same.
@@ -107,6 +99,11 @@ pub struct Sought<'a> {
 }
 
 impl Identities {
+    /// Nothing is known yet but what `times` has.
+    pub fn new(times: Arc<FileTimes>) -> Self {
+        Self { times, kept: Mutex::default() }
+    }
+
     /// Whether the rows of `files`, each with how many it has, and of `hot` have the same id where they are about the same thing.
     /// `false` where that is not known.
     ///
@@ -153,20 +150,11 @@ impl Identities {
         readers: &dyn ParquetFileReaderFactory,
     ) -> Result<Option<Arc<Kinds>>> {
         let path = &file.object_meta.location;
-        let (times, kinds) = self.kept.lock().of(path);
-        let times = match times {
-            Some(times) => times,
-            None => {
-                let (_, footer) = opened(file, readers).await?;
-                let times = times_of(&footer);
-                self.kept.lock().times.insert(path.clone(), times);
-                times
-            }
-        };
-        if times.is_some_and(|(first, last)| !began.touches_micros(first, last)) {
+        if !self.times.may_touch(file, began, readers).await? {
             return Ok(Some(Arc::default()));
         }
-        if let Some(kinds) = kinds {
+        let known = self.kept.lock().kinds.get(path).cloned();
+        if let Some(kinds) = known {
             return Ok(kinds);
         }
         let less = |left: u64| left.checked_sub(rows);
@@ -177,27 +165,15 @@ impl Identities {
         Ok(self.kept.lock().keep(path, kinds))
     }
 
-    /// Forgets the files that are not in `present`, once there are far more than those.
-    pub fn forget_others<'a>(&self, present: impl ExactSizeIterator<Item = &'a Path>) {
+    /// Forgets the files that are not in `present`.
+    pub fn forget_others(&self, present: &BTreeSet<&Path>) {
         let kept = &mut *self.kept.lock();
-        if kept.times.len() <= 2 * present.len() {
-            return;
-        }
-        let present: BTreeSet<&Path> = present.collect();
-        kept.times.retain(|path, _| present.contains(path));
         kept.kinds.retain(|path, _| present.contains(path));
         kept.shared.retain(|kinds| Arc::strong_count(kinds) > 1);
     }
 }
 
-/// What is known of a file: its times, and its kinds; the outer `Option` is none where it was not looked into.
-type Known = (Option<Option<(i64, i64)>>, Option<Option<Arc<Kinds>>>);
-
 impl Kept {
-    fn of(&self, path: &Path) -> Known {
-        (self.times.get(path).copied(), self.kinds.get(path).cloned())
-    }
-
     fn keep(&mut self, path: &Path, kinds: Option<Kinds>) -> Option<Arc<Kinds>> {
         let kept: usize = self.shared.iter().map(|kinds| kinds.0.len()).sum();
         let kinds = kinds.and_then(|kinds| match self.shared.get(&kinds) {
@@ -282,30 +258,6 @@ impl Kinds {
         }
         Ok(self.0.len() <= MOST_KINDS)
     }
-}
-
-/// A reader of `file`, and its footer.
-pub(super) async fn opened(
-    file: &PartitionedFile,
-    readers: &dyn ParquetFileReaderFactory,
-) -> Result<(Box<dyn AsyncFileReader>, Arc<ParquetMetaData>)> {
-    let metrics = ExecutionPlanMetricsSet::new();
-    let mut reader: Box<dyn AsyncFileReader> = readers.create_reader(0, file.clone(), None, &metrics)?;
-    let footer = reader.get_metadata(None).await?;
-    Ok((reader, footer))
-}
-
-/// When the spans of a file's rows began, first and last; none where a row group does not say.
-pub(super) fn times_of(footer: &ParquetMetaData) -> Option<(i64, i64)> {
-    let columns = footer.file_metadata().schema_descr().columns();
-    let at = columns.iter().position(|column| column.path().parts() == [SPAN_TIME])?;
-    let mut all: Option<(i64, i64)> = None;
-    for group in footer.row_groups() {
-        let Some(Statistics::Int64(told)) = group.column(at).statistics() else { return None };
-        let (first, last) = (*told.min_opt()?, *told.max_opt()?);
-        all = Some(all.map_or((first, last), |known| (known.0.min(first), known.1.max(last))));
-    }
-    all
 }
 
 /// Reads the kinds of a file's rows; none of more than are kept.
@@ -429,7 +381,7 @@ mod tests {
             let store = Arc::new(InMemory::new());
             let footers = CacheManager::try_new(&Default::default()).unwrap().get_file_metadata_cache();
             let readers = Readers::new(store.clone() as Arc<dyn ObjectStore>, footers);
-            Self { store, readers, known: Identities::default() }
+            Self { store, readers, known: Identities::new(Arc::default()) }
         }
 
         async fn file(&self, name: &str, rows: &RecordBatch) -> (PartitionedFile, u64) {
@@ -474,9 +426,9 @@ mod tests {
         assert!(lake.asked(&files, &[], 0..=100).await.unwrap());
         let gone = [(PartitionedFile::new("gone", 10), 1)];
         assert!(lake.asked(&gone, &[], 0..=100).await.is_err());
-        lake.known.forget_others([Path::from("3")].iter());
+        lake.known.forget_others(&BTreeSet::from([&Path::from("3")]));
         let kept = lake.known.kept.lock();
-        assert_eq!((kept.times.len(), kept.kinds.len(), kept.shared.len()), (1, 1, 1));
+        assert_eq!((kept.kinds.len(), kept.shared.len()), (1, 1));
     }
 
     #[tokio::test]

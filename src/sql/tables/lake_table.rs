@@ -1,6 +1,7 @@
 //! Files and hot batches as one table.
 
 use super::distinct::Distinct;
+use super::file_times::FileTimes;
 use super::identities::{Identities, Sought};
 use super::readers::Readers;
 use super::shown::{self, From, START_NS, Shown};
@@ -44,6 +45,7 @@ pub struct LakeTable {
     schema: SchemaRef,
     snapshots: Snapshots,
     trace_filters: TraceFilters,
+    times: Arc<FileTimes>,
     identities: Identities,
     distinct: Distinct,
 }
@@ -64,9 +66,9 @@ impl LakeTable {
     pub fn new(table: Table, snapshots: Snapshots) -> Self {
         let columns = shown::shown(table);
         let schema = shown::schema(&columns);
-        let (trace_filters, identities) = (TraceFilters::default(), Identities::default());
-        let distinct = Distinct::default();
-        Self { table, columns, schema, snapshots, trace_filters, identities, distinct }
+        let (trace_filters, times) = (TraceFilters::default(), Arc::new(FileTimes::default()));
+        let (identities, distinct) = (Identities::new(times.clone()), Distinct::new(times.clone()));
+        Self { table, columns, schema, snapshots, trace_filters, times, identities, distinct }
     }
 
     fn snapshot(&self, state: &dyn Session) -> (TableSnapshot, Scope) {
@@ -104,7 +106,10 @@ impl LakeTable {
         let from = TimeRange { to: i128::MAX, ..TimeRange::of(filters, self.table.time_column()) };
         let files = snapshot.files.iter().filter(|file| may_hold(file, from));
         let files: Vec<_> = files.map(|file| (partitioned(snapshot.table, file), file.rows)).collect();
-        self.identities.forget_others(snapshot.files.iter().map(|file| &file.path));
+        if let Some(present) = self.times.forget_others(snapshot.files.iter().map(|file| &file.path)) {
+            self.identities.forget_others(&present);
+            self.distinct.forget_others(&present);
+        }
         let sought = Sought { began: TimeRange::of(filters, "span_time"), tenant };
         let readers = readers(state, &snapshot);
         // What cannot be read is told by the scan.
@@ -112,7 +117,6 @@ impl LakeTable {
         if !single.unwrap_or(false) {
             return Several::Versions;
         }
-        self.distinct.forget_others(snapshot.files.iter().map(|file| &file.path));
         let distinct = self.distinct.are_distinct(files, &snapshot.hot, sought.began, &readers).await;
         if distinct.unwrap_or(false) { Several::Single } else { Several::Repeats }
     }

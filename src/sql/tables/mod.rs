@@ -14,6 +14,7 @@
 //! | `revisions` | `scores_latest`, `datasets_latest` and its like, and the items of a dataset as they were at a version |
 //! | `identities` | whether no score of production is a version of another, told by the kinds of the rows |
 //! | `distinct` | whether no two scores of production have one id, told by hashes of the files' ids |
+//! | `file_times` | when the spans of a file's rows began, for both of these |
 //! | `traces` | `traces`: the spans of the traces that have one in the time that a query asks for |
 //! | `readers` | readers of files that keep their footers with the page index |
 //! | `tenant` | one tenant's rows: what a query with a tenant's token sees |
@@ -23,6 +24,7 @@
 mod catalog;
 mod chosen;
 mod distinct;
+mod file_times;
 mod identities;
 mod lake_table;
 mod latest;
