@@ -43,8 +43,6 @@ pub struct OpenTrace {
     /// The spans that say something or pass a filter, by id: a span that is sent again is not counted twice. In a trace
     /// that is closed and has one of them, all its spans.
     pub spans: HashMap<SpanId, OpenSpan>,
-    /// Spans beyond the limit.
-    pub spans_dropped: usize,
     /// Sequence number of the first frame that had a part of it.
     pub first_seq: u64,
     /// Which boosts hold for an ordinary span.
@@ -164,7 +162,7 @@ impl Open {
             return;
         }
         if trace.is_full(limit) {
-            trace.spans_dropped += 1;
+            refuse();
             return;
         }
         let id = head.trace_id;
@@ -186,11 +184,13 @@ impl Open {
             metrics::counter!("groundline_foreign_spans_refused_total").increment(1);
             return;
         }
-        if trace.is_full(limit) && !trace.spans.contains_key(&span_id) {
-            trace.spans_dropped += 1;
+        // What is sent again is held once, and must not make a trace look large.
+        let is_known = trace.spans.contains_key(&span_id);
+        if trace.is_full(limit) && !is_known {
+            refuse();
             return;
         }
-        let bytes = span_weight(&span);
+        let bytes = if is_known { 0 } else { span_weight(&span) };
         let sooner = trace.note_root(&span.row.head);
         trace.bytes += bytes;
         trace.spans.entry(span_id).or_insert(span);
@@ -242,7 +242,6 @@ impl Open {
             let mut trace = OpenTrace {
                 tenant: tenant.clone(),
                 spans: HashMap::new(),
-                spans_dropped: 0,
                 first_seq: seq,
                 ordinary_boosts: 0,
                 ordinary: Vec::new(),
@@ -344,6 +343,11 @@ impl Open {
         trace.complete(rules);
         Some((id, trace))
     }
+}
+
+/// Counts a span for which its trace has no room.
+fn refuse() {
+    metrics::counter!("groundline_trace_spans_refused_total").increment(1);
 }
 
 /// Looks at open traces are planned in steps of this many nanoseconds.
