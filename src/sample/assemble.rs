@@ -108,11 +108,7 @@ impl Open {
     /// When the earliest span of an open trace began, or `floor` if a trace has spans before and after it. Traces that are
     /// wholly before it are left out.
     pub fn earliest(&self, floor: UnixNanos) -> Option<UnixNanos> {
-        let holds = |trace: &OpenTrace| {
-            let (first, last) = trace.starts.unwrap_or((trace.first_seen, trace.first_seen));
-            (last >= floor).then_some(first.max(floor))
-        };
-        self.traces.values().filter_map(holds).min()
+        self.traces.values().filter_map(|trace| trace.earliest(floor)).min()
     }
 
     /// Adds the spans of a batch that came with the frame `seq`. Spans of `skip` traces are left out; those of them that say
@@ -368,6 +364,12 @@ impl OpenTrace {
         }
         let idle = if self.has_root { config.idle } else { config.rootless_idle };
         old.min(after(self.last_seen, idle))
+    }
+
+    /// When its earliest span began, or `floor` if it has spans before and after it; none if it is wholly before it.
+    pub(super) fn earliest(&self, floor: UnixNanos) -> Option<UnixNanos> {
+        let (first, last) = self.starts.unwrap_or((self.first_seen, self.first_seen));
+        (last >= floor).then_some(first.max(floor))
     }
 
     /// Whether something of it began before `horizon`, so that it may have been decided about before that.
