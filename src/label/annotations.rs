@@ -124,6 +124,9 @@ impl Work<'_> {
             one.row(receiver, self.tenant).map_err(|why| LabelError::Wrong(format!("annotation {at}: {why}")))
         };
         let plain = plain.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        // What refuses the request comes before the answers: an answer that was taken could not be sent again with the rest.
+        let heard = self.heard(&plain).await?;
+        self.append(&plain).await?;
         let (mut items, mut refused, count) = (Vec::new(), Vec::new(), drawn.len());
         for (at, one) in drawn {
             match self.answer(one).await {
@@ -135,8 +138,6 @@ impl Work<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let heard = self.heard(&plain).await?;
-        self.append(&plain).await?;
         let ids: Vec<&str> = plain.iter().map(|row| row.annotation_id.as_str()).collect();
         let mut answer = json!({ "annotation_ids": ids });
         if !plain.is_empty() {

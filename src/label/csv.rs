@@ -184,7 +184,7 @@ fn contradicts(
         Some((label, None)) => Some(label.to_owned()),
         None => sent.value.map(|value| value.to_string()),
     };
-    match said.entry([trace, span, who, sent.name.clone()]) {
+    match said.entry([trace, span, who, sent.name.trim().to_owned()]) {
         std::collections::hash_map::Entry::Vacant(free) => {
             free.insert((line, meant));
             None
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn faults_beyond_those_that_are_told_are_counted() {
-        let lines = vec!["xyz,m,pass"; MAX_FAULTS + 20].join("\n");
+        let lines = "xyz,m,pass\n".repeat(MAX_FAULTS + 20);
         let found = read(format!("trace_id,name,label\n{lines}").as_bytes(), Words::Verdicts).unwrap();
         assert_eq!((found.faults.len(), found.faulty), (MAX_FAULTS, MAX_FAULTS + 20));
     }

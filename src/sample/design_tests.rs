@@ -323,3 +323,15 @@ fn one_decision() -> Decision {
     assert_eq!(decided.decision, DecisionKind::Queued);
     decided
 }
+
+/// A trace is written in one frame only if its shadows are counted as well.
+#[test]
+fn what_may_follow_from_a_match_counts_its_shadows() {
+    let shadow = RuleConfig { shadow_of: "r".to_owned(), ..RuleConfig::new("s", "", 1.0, &["*"]) };
+    let rules = compiled(&[rule(1.0), shadow]);
+    let trace = closed(&spans_to_batch(&[span(0, model_call())], "t", NOW).unwrap(), &rules);
+    let view = View::new(&trace);
+    let drawn = decide(&trace, &view, &rules);
+    let most: Vec<usize> = drawn.iter().map(|one| one.most_decisions(&rules)).collect();
+    assert_eq!((most, drawn[0].shadows(&rules).len()), (vec![2], 1));
+}

@@ -31,10 +31,10 @@ impl Outgoing {
         self.items.push(item);
     }
 
-    /// Whether a trace with so many matches may find no room, so that its decisions would be in two frames. What its items take
-    /// is not known before they are made: half of the room is kept for them.
-    pub(super) fn is_too_full_for(&self, matches: usize) -> bool {
-        let is_full = self.decisions.len() + matches > DECISIONS_A_FRAME;
+    /// Whether a trace with so many decisions may find no room, so that they would be in two frames. What its items take is not
+    /// known before they are made: half of the room is kept for them.
+    pub(super) fn is_too_full_for(&self, decisions: usize) -> bool {
+        let is_full = self.decisions.len() + decisions > DECISIONS_A_FRAME;
         !self.decisions.is_empty() && (is_full || self.bytes() > ITEM_BYTES_A_FRAME / 2)
     }
 

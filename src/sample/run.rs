@@ -37,6 +37,7 @@ pub const CURSOR: &str = "sample";
 const TICK: Duration = Duration::from_millis(100);
 /// Frames that are read between two looks at the open traces.
 const FRAMES_A_TICK: usize = 2_000;
+
 /// How decisions and queue events are written down. Another one stands here in tests only.
 type Encode = fn(&[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
 
@@ -235,7 +236,7 @@ impl Sampler {
                 continue;
             }
             // A trace of which one frame is written and the next is not is known as decided after a crash.
-            if frame.is_too_full_for(drawn.len()) {
+            if frame.is_too_full_for(drawn.iter().map(|one| one.most_decisions(&rules)).sum()) {
                 self.append(std::mem::take(&mut frame)).await?;
             }
             let mut is_selected = false;
