@@ -16,7 +16,7 @@ use crate::stats::Rate;
 use crate::stats::seeded::Seeded;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
 const HOUR: i64 = 3_600 * SECOND;
@@ -304,7 +304,9 @@ async fn what_is_evaluated_again_counts_once_after_a_restart() {
     let month = Budget { items_per_month: Some(9.0), ..Budget::default() };
     for budget in [day, month] {
         let memory = Memory::new(&compiled(&[RuleConfig { budget, ..rule(1.0) }]));
-        let context = SessionContext::new();
+        let mut settings = SessionConfig::new();
+        settings.options_mut().execution.time_zone = Some("UTC".to_owned());
+        let context = SessionContext::new_with_config(settings);
         context.register_batch("decisions", rows.clone()).unwrap();
         let told = context.sql(memory.past().unwrap()).await.unwrap().collect().await.unwrap();
         let sum = |name: &str| -> i64 {
