@@ -117,7 +117,8 @@ async fn import(server: &Server, file: &Path, kept: Kept) -> Done {
         return Err(format!("{}: {}", file.display(), answer["error"].as_str().unwrap_or("was not taken")));
     }
     let count = |key: &str| answer[key].as_u64().unwrap_or_default();
-    let faults = answer["faults"].as_array().map_or(0, Vec::len);
+    // Of many faults the answer has the first ones only.
+    let faults = count("faulty_lines");
     let mut text = format!("{} labels imported, {faults} lines with a fault", count("imported"));
     if count("unknown_traces") > 0 {
         let named: Vec<&str> =

@@ -124,6 +124,9 @@ impl Work<'_> {
             one.row(receiver, self.tenant).map_err(|why| LabelError::Wrong(format!("annotation {at}: {why}")))
         };
         let plain = plain.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        // What refuses the request comes before the answers: an answer that was taken could not be sent again with the rest.
+        let heard = self.heard(&plain).await?;
+        self.append(&plain).await?;
         let (mut items, mut refused, count) = (Vec::new(), Vec::new(), drawn.len());
         for (at, one) in drawn {
             match self.answer(one).await {
@@ -135,8 +138,6 @@ impl Work<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let heard = self.heard(&plain).await?;
-        self.append(&plain).await?;
         let ids: Vec<&str> = plain.iter().map(|row| row.annotation_id.as_str()).collect();
         let mut answer = json!({ "annotation_ids": ids });
         if !plain.is_empty() {
@@ -200,24 +201,27 @@ impl Work<'_> {
         if let Err(denied) = self.may_annotate() {
             return denied.into_response();
         }
-        let read = match csv::read(body, words) {
+        let mut read = match csv::read(body, words) {
             Ok(read) => read,
             Err(why) => return fault(StatusCode::BAD_REQUEST, &why),
         };
-        let mut faults = read.faults;
-        let mut labels = Vec::with_capacity(read.rows.len());
-        for (line, sent) in read.rows {
+        let rows = std::mem::take(&mut read.rows);
+        let mut labels = Vec::with_capacity(rows.len());
+        for (line, sent) in rows {
             match sent.row(&self.behind.receiver, self.tenant) {
                 Ok(row) => labels.push(row),
-                Err(message) => faults.push(csv::Fault { line, column: None, message }),
+                Err(message) => read.fault(line, None, message),
             }
         }
-        if !faults.is_empty() && !import.partial {
+        let (faults, faulty) = (read.faults, read.faulty);
+        if faulty > 0 && !import.partial {
             let error = format!(
-                "{} faults, nothing was imported: mend them, or ask with partial=true (--partial) for the lines without one",
-                faults.len()
+                "{faulty} faults, nothing was imported: mend them, or ask with partial=true (--partial) for the lines without one"
             );
-            return (StatusCode::BAD_REQUEST, Json(json!({"error": error, "faults": faults})))
+            return (
+                StatusCode::BAD_REQUEST,
+                Json(json!({"error": error, "faults": faults, "faulty_lines": faulty})),
+            )
                 .into_response();
         }
         let done = async {
@@ -227,7 +231,8 @@ impl Work<'_> {
         };
         match done.await {
             Ok(heard) => {
-                let mut answer = json!({ "imported": labels.len(), "faults": faults });
+                let mut answer =
+                    json!({ "imported": labels.len(), "faults": faults, "faulty_lines": faulty });
                 heard.tell(&mut answer);
                 Json(answer).into_response()
             }

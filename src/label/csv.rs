@@ -42,10 +42,14 @@ pub struct Read {
     pub rows: Vec<(u64, Sent)>,
     /// What is wrong with the others, the first hundred.
     pub faults: Vec<Fault>,
+    /// How many lines have a fault.
+    pub faulty: usize,
 }
 
 impl Read {
-    fn fault(&mut self, line: u64, column: Option<&'static str>, message: String) {
+    /// Notes what is wrong with a line.
+    pub fn fault(&mut self, line: u64, column: Option<&'static str>, message: String) {
+        self.faulty += 1;
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault { line, column, message });
         }
@@ -180,7 +184,7 @@ fn contradicts(
         Some((label, None)) => Some(label.to_owned()),
         None => sent.value.map(|value| value.to_string()),
     };
-    match said.entry([trace, span, who, sent.name.clone()]) {
+    match said.entry([trace, span, who, sent.name.trim().to_owned()]) {
         std::collections::hash_map::Entry::Vacant(free) => {
             free.insert((line, meant));
             None
@@ -251,6 +255,13 @@ mod tests {
         assert_eq!(found.rows.len(), 1);
         let any = read(lines.join("\n").as_bytes(), Words::Any).unwrap();
         assert_eq!(any.rows.len(), 2);
+    }
+
+    #[test]
+    fn faults_beyond_those_that_are_told_are_counted() {
+        let lines = "xyz,m,pass\n".repeat(MAX_FAULTS + 20);
+        let found = read(format!("trace_id,name,label\n{lines}").as_bytes(), Words::Verdicts).unwrap();
+        assert_eq!((found.faults.len(), found.faulty), (MAX_FAULTS, MAX_FAULTS + 20));
     }
 
     #[test]

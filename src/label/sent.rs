@@ -1,5 +1,6 @@
 //! A judgement as it is sent.
 
+use super::verdict::WITHDRAWN;
 use crate::domain::id::{IdError, SpanId, TraceId};
 use crate::ingest::Receiver;
 use crate::schema::batch::{Annotation, AnswerKind};
@@ -44,6 +45,8 @@ impl Sent {
     /// What is wrong with it.
     pub fn row(mut self, receiver: &Receiver, tenant: &str) -> Result<Annotation, String> {
         let wrong = |e: IdError| e.to_string();
+        self.name = self.name.trim().to_owned();
+        self.label = self.label.as_deref().map(counted).filter(|label| !label.is_empty());
         if self.name.is_empty() {
             return Err("name is empty; say what is judged".to_owned());
         }
@@ -78,6 +81,14 @@ impl Sent {
     }
 }
 
+/// The label as the views know it: they compare without regard to case, but for the word that takes back, and with every space.
+fn counted(label: &str) -> String {
+    match label.trim() {
+        word if word.eq_ignore_ascii_case(WITHDRAWN) => WITHDRAWN.to_owned(),
+        word => word.to_owned(),
+    }
+}
+
 /// An id that nothing else has.
 pub fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
@@ -91,14 +102,18 @@ mod tests {
     use crate::journal::{self, Journal};
     use std::sync::Arc;
 
+    fn receiver(folder: &tempfile::TempDir, config: Config) -> Receiver {
+        let journal =
+            Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).expect("opens");
+        Receiver::new(journal, Arc::new(SystemClock), config)
+    }
+
     #[tokio::test]
     async fn no_text_of_an_annotation_holds_a_finding() {
         let folder = tempfile::tempdir().expect("a folder");
-        let journal =
-            Journal::open(folder.path(), journal::Config::default(), crate::schema::FORMAT).expect("opens");
         let mut config = Config::default();
         config.redact.kinds = vec!["*".to_owned()];
-        let receiver = Receiver::new(journal, Arc::new(SystemClock), config);
+        let receiver = receiver(&folder, config);
         let said = "said by jane.doe@example.org";
         let sent = serde_json::json!({"trace_id": "0af7651916cd43dd8448eb211c80319c", "name": said,
             "label": said, "comment": said, "annotator": said});
@@ -109,5 +124,32 @@ mod tests {
         for text in [&row.label, &row.comment, &row.annotator] {
             assert_eq!(text.as_deref(), clean);
         }
+    }
+
+    /// A file may have `trace, hallucination, pass`: the label was taken for one that counts, and no view counted it.
+    #[tokio::test]
+    async fn a_label_is_stored_as_the_views_compare_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let receiver = receiver(&folder, Config::default());
+        let row = |label: &str, value: Option<f64>| {
+            let sent = Sent {
+                trace_id: Some("0af7651916cd43dd8448eb211c80319c".to_owned()),
+                name: " m ".to_owned(),
+                label: Some(label.to_owned()),
+                value,
+                ..Sent::default()
+            };
+            sent.row(&receiver, "t")
+        };
+        for (label, stored) in [
+            (" Pass\t", Some("Pass")),
+            ("Withdrawn ", Some("withdrawn")),
+            ("so so", Some("so so")),
+            (" ", None),
+        ] {
+            let row = row(label, Some(1.0)).expect("is a row");
+            assert_eq!((row.name.as_str(), row.label.as_deref()), ("m", stored), "{label:?}");
+        }
+        assert!(row(" ", None).is_err(), "it says nothing");
     }
 }

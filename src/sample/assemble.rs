@@ -43,8 +43,6 @@ pub struct OpenTrace {
     /// The spans that say something or pass a filter, by id: a span that is sent again is not counted twice. In a trace
     /// that is closed and has one of them, all its spans.
     pub spans: HashMap<SpanId, OpenSpan>,
-    /// Spans beyond the limit.
-    pub spans_dropped: usize,
     /// Sequence number of the first frame that had a part of it.
     pub first_seq: u64,
     /// Which boosts hold for an ordinary span.
@@ -110,11 +108,7 @@ impl Open {
     /// When the earliest span of an open trace began, or `floor` if a trace has spans before and after it. Traces that are
     /// wholly before it are left out.
     pub fn earliest(&self, floor: UnixNanos) -> Option<UnixNanos> {
-        let holds = |trace: &OpenTrace| {
-            let (first, last) = trace.starts.unwrap_or((trace.first_seen, trace.first_seen));
-            (last >= floor).then_some(first.max(floor))
-        };
-        self.traces.values().filter_map(holds).min()
+        self.traces.values().filter_map(|trace| trace.earliest(floor)).min()
     }
 
     /// Adds the spans of a batch that came with the frame `seq`. Spans of `skip` traces are left out; those of them that say
@@ -164,7 +158,7 @@ impl Open {
             return;
         }
         if trace.is_full(limit) {
-            trace.spans_dropped += 1;
+            refuse();
             return;
         }
         let id = head.trace_id;
@@ -186,11 +180,13 @@ impl Open {
             metrics::counter!("groundline_foreign_spans_refused_total").increment(1);
             return;
         }
-        if trace.is_full(limit) && !trace.spans.contains_key(&span_id) {
-            trace.spans_dropped += 1;
+        // What is sent again is held once, and must not make a trace look large.
+        let is_known = trace.spans.contains_key(&span_id);
+        if trace.is_full(limit) && !is_known {
+            refuse();
             return;
         }
-        let bytes = span_weight(&span);
+        let bytes = if is_known { 0 } else { span_weight(&span) };
         let sooner = trace.note_root(&span.row.head);
         trace.bytes += bytes;
         trace.spans.entry(span_id).or_insert(span);
@@ -242,7 +238,6 @@ impl Open {
             let mut trace = OpenTrace {
                 tenant: tenant.clone(),
                 spans: HashMap::new(),
-                spans_dropped: 0,
                 first_seq: seq,
                 ordinary_boosts: 0,
                 ordinary: Vec::new(),
@@ -346,6 +341,11 @@ impl Open {
     }
 }
 
+/// Counts a span for which its trace has no room.
+fn refuse() {
+    metrics::counter!("groundline_trace_spans_refused_total").increment(1);
+}
+
 /// Looks at open traces are planned in steps of this many nanoseconds.
 const TICK_NANOS: i64 = 100 * MILLI;
 
@@ -364,6 +364,12 @@ impl OpenTrace {
         }
         let idle = if self.has_root { config.idle } else { config.rootless_idle };
         old.min(after(self.last_seen, idle))
+    }
+
+    /// When its earliest span began, or `floor` if it has spans before and after it; none if it is wholly before it.
+    pub(super) fn earliest(&self, floor: UnixNanos) -> Option<UnixNanos> {
+        let (first, last) = self.starts.unwrap_or((self.first_seen, self.first_seen));
+        (last >= floor).then_some(first.max(floor))
     }
 
     /// Whether something of it began before `horizon`, so that it may have been decided about before that.

@@ -154,6 +154,13 @@ impl<'a> Drawn<'a> {
         shadows.map(shadow).collect()
     }
 
+    /// How many decisions may follow from it at most: one for each lane, which may have no room, also of its shadows.
+    pub fn most_decisions(&self, rules: &[Rule]) -> usize {
+        let is_shadow = |rule: &&Rule| rule.config.shadow_of == self.rule.config.name;
+        let lanes = |rule: &Rule| rule.lanes.len().max(1);
+        lanes(self.rule) + rules.iter().filter(is_shadow).map(lanes).sum::<usize>()
+    }
+
     /// The draw, its rule and the rule's bit, where there is a match.
     pub fn matched(&mut self) -> Option<(&mut Draw, &'a Rule, usize)> {
         self.draw.as_deref_mut().map(|draw| (draw, self.rule, self.bit))

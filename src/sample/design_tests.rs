@@ -10,10 +10,13 @@ use super::tests::{NOW, closed, model_call, span};
 use crate::domain::decision::{Decision, DecisionKind};
 use crate::domain::id::TraceId;
 use crate::domain::span::{Llm, Span, StatusCode};
-use crate::domain::time::{SECOND, UnixNanos};
-use crate::schema::batch::spans_to_batch;
+use crate::domain::time::{Clock, SECOND, SystemClock, UnixNanos};
+use crate::schema::batch::{decisions_to_batch, spans_to_batch};
 use crate::stats::Rate;
 use crate::stats::seeded::Seeded;
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
 const HOUR: i64 = 3_600 * SECOND;
@@ -288,4 +291,49 @@ fn the_draw_depends_on_the_trace_and_not_on_when_it_comes() {
     }
     assert!((1..50).any(|b| of(b).decision == DecisionKind::Queued));
     assert!((1..50).any(|b| of(b).decision == DecisionKind::NotSampled));
+}
+
+/// An item that was put back, or evaluated again for spans that came late, is no second one of the budget and of its stratum.
+#[tokio::test]
+async fn what_is_evaluated_again_counts_once_after_a_restart() {
+    let now = SystemClock.now();
+    let queued = |reason: &str| Decision { decided_at: now, reason: reason.to_owned(), ..one_decision() };
+    let said = ["rate 1", "spans came late: evaluation 2", "put back by request", ""];
+    let rows = decisions_to_batch(&said.map(queued)).unwrap();
+    let day = Budget { items_per_day: Some(9.0), ..Budget::default() };
+    let month = Budget { items_per_month: Some(9.0), ..Budget::default() };
+    for budget in [day, month] {
+        let memory = Memory::new(&compiled(&[RuleConfig { budget, ..rule(1.0) }]));
+        let mut settings = SessionConfig::new();
+        settings.options_mut().execution.time_zone = Some("UTC".to_owned());
+        let context = SessionContext::new_with_config(settings);
+        context.register_batch("decisions", rows.clone()).unwrap();
+        let told = context.sql(memory.past().unwrap()).await.unwrap().collect().await.unwrap();
+        let sum = |name: &str| -> i64 {
+            let column = |batch: &RecordBatch| {
+                batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().values().iter().sum::<i64>()
+            };
+            told.iter().map(column).sum()
+        };
+        assert_eq!((sum("seen"), sum("queued")), (2, 2));
+    }
+}
+
+/// A decision that the rule `r` has selected.
+fn one_decision() -> Decision {
+    let decided = decisions(&[span(0, model_call())], &compiled(&[rule(1.0)])).remove(0);
+    assert_eq!(decided.decision, DecisionKind::Queued);
+    decided
+}
+
+/// A trace is written in one frame only if its shadows are counted as well.
+#[test]
+fn what_may_follow_from_a_match_counts_its_shadows() {
+    let shadow = RuleConfig { shadow_of: "r".to_owned(), ..RuleConfig::new("s", "", 1.0, &["*"]) };
+    let rules = compiled(&[rule(1.0), shadow]);
+    let trace = closed(&spans_to_batch(&[span(0, model_call())], "t", NOW).unwrap(), &rules);
+    let view = View::new(&trace);
+    let drawn = decide(&trace, &view, &rules);
+    let most: Vec<usize> = drawn.iter().map(|one| one.most_decisions(&rules)).collect();
+    assert_eq!((most, drawn[0].shadows(&rules).len()), (vec![2], 1));
 }

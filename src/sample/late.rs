@@ -126,17 +126,23 @@ impl Latecomers {
         // Nothing waits longer for its turn: of what would, the clock was set back meanwhile.
         let longest = nanos(self.config.debounce).max(SECOND);
         let is_time = |due: i64| due <= now.0 || due.saturating_sub(now.0) > longest;
-        let is_due = |(trace, late): &(&TraceId, &Late)| is_time(late.due) && !self.busy.contains_key(*trace);
+        let busy = &self.busy;
+        let is_due = |(trace, late): &(&TraceId, &Late)| is_time(late.due) && !busy.contains_key(*trace);
         let trace = *self.waiting.iter().filter(is_due).min_by_key(|(_, late)| late.due)?.0;
         let most = f64::from(self.config.max_per_minute);
         let passed = self.counted.map_or(0, |then| now.since(then).max(0));
         self.left = (self.left + passed as f64 / (60 * SECOND) as f64 * most).min(most);
         self.counted = Some(now);
-        let late = self.waiting.remove(&trace)?;
         if self.left < 1.0 {
-            count("too many");
-            return self.take(now);
+            // None of those that are due has its turn, however many they are.
+            let due: Vec<TraceId> = self.waiting.iter().filter(is_due).map(|(trace, _)| *trace).collect();
+            for trace in due {
+                self.waiting.remove(&trace);
+                count("too many");
+            }
+            return None;
         }
+        let late = self.waiting.remove(&trace)?;
         self.left -= 1.0;
         self.busy.insert(trace, late.first_seq);
         Some((trace, late))
@@ -238,5 +244,19 @@ mod tests {
         let mut off = Latecomers::new(LateConfig { max_versions: 0, ..LateConfig::default() });
         off.note(id(1), span(1), true, 1, at(0));
         assert_eq!(off.take(at(1_000)), None);
+    }
+
+    /// Each one that had no turn took a step of the stack, and a look at all others.
+    #[test]
+    fn many_that_have_no_turn_are_left_at_once() {
+        let config = LateConfig { max_traces: 40_000, max_per_minute: 1, ..LateConfig::default() };
+        let mut all = Latecomers::new(config);
+        for n in 0..40_000_u128 {
+            all.note(TraceId(n.to_be_bytes()), span(1), true, 7, at(0));
+        }
+        let (trace, _) = all.take(at(30)).unwrap();
+        assert!(all.take(at(30)).is_none());
+        all.done(&trace);
+        assert_eq!(all.first_seq(), None);
     }
 }

@@ -26,12 +26,15 @@ const OTHER_STRATA: &str = "(other)";
 const LEAST_SEEN: f64 = 30.0;
 const MOST_SEEN: f64 = 10_000.0;
 
-/// What was decided in the last day, by rule, stratum and minute: what [`Memory::restore`] reads.
+/// What was decided in the last day, by rule, stratum and minute: what [`Memory::restore`] reads. What is evaluated again
+/// was drawn before, and counts once, as it did while the server ran.
 const PAST: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
     CAST(date_part('epoch', date_trunc('minute', decided_at)) AS BIGINT) AS minute, \
     CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
     FROM decisions WHERE decided_at >= now() - INTERVAL '1 day' \
-    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') GROUP BY 1, 2, 3";
+    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') \
+    AND (reason IS NULL OR (reason <> 'put back by request' AND reason NOT LIKE 'spans came late: %')) \
+    GROUP BY 1, 2, 3";
 
 /// The same of the last day and of the month, of which earlier days are told as a whole: for budgets of a month.
 const PAST_MONTH: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
@@ -39,7 +42,9 @@ const PAST_MONTH: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(st
     ELSE date_trunc('day', decided_at) END) AS BIGINT) AS minute, \
     CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
     FROM decisions WHERE (decided_at >= now() - INTERVAL '1 day' OR decided_at >= date_trunc('month', now())) \
-    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') GROUP BY 1, 2, 3";
+    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') \
+    AND (reason IS NULL OR (reason <> 'put back by request' AND reason NOT LIKE 'spans came late: %')) \
+    GROUP BY 1, 2, 3";
 
 /// What the designs of all rules remember.
 pub struct Memory {

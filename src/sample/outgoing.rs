@@ -8,6 +8,10 @@ use crate::schema::frame::{self, FrameError, FrameKind, Part};
 use arrow::error::ArrowError;
 use bytes::Bytes;
 
+/// Decisions that go into one frame, and bytes of items: an item carries all that is judged.
+pub(super) const DECISIONS_A_FRAME: usize = 500;
+pub(super) const ITEM_BYTES_A_FRAME: usize = 8 << 20;
+
 /// Decisions on their way into one frame, and the items that follow from them.
 #[derive(Default)]
 pub(super) struct Outgoing {
@@ -25,6 +29,13 @@ impl Outgoing {
         let lane = &mut self.lanes[item.lane as usize];
         *lane = (lane.0 + 1, lane.1 + bytes);
         self.items.push(item);
+    }
+
+    /// Whether a trace with so many decisions may find no room, so that they would be in two frames. What its items take is not
+    /// known before they are made: half of the room is kept for them.
+    pub(super) fn is_too_full_for(&self, decisions: usize) -> bool {
+        let is_full = self.decisions.len() + decisions > DECISIONS_A_FRAME;
+        !self.decisions.is_empty() && (is_full || self.bytes() > ITEM_BYTES_A_FRAME / 2)
     }
 
     /// Roughly the bytes of the items.

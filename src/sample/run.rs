@@ -8,7 +8,10 @@ use super::decided::{Decided, REMEMBER_NANOS};
 use super::input::View;
 use super::late::Latecomers;
 use super::memory::Memory;
-use super::outgoing::{Outgoing, count, count_queued, encoded, fitting, given_up, one_by_one, throttled};
+use super::outgoing::{
+    DECISIONS_A_FRAME, ITEM_BYTES_A_FRAME, Outgoing, count, count_queued, encoded, fitting, given_up,
+    one_by_one, throttled,
+};
 use super::prices::Prices;
 use super::progress::Progress;
 use super::rule::Rule;
@@ -34,9 +37,6 @@ pub const CURSOR: &str = "sample";
 const TICK: Duration = Duration::from_millis(100);
 /// Frames that are read between two looks at the open traces.
 const FRAMES_A_TICK: usize = 2_000;
-/// Decisions that go into one frame, and bytes of items: an item carries all that is judged.
-const DECISIONS_A_FRAME: usize = 500;
-const ITEM_BYTES_A_FRAME: usize = 8 << 20;
 
 /// How decisions and queue events are written down. Another one stands here in tests only.
 type Encode = fn(&[Decision], &[QueueEvent]) -> Result<(FrameKind, Bytes), FrameError>;
@@ -166,7 +166,7 @@ impl Sampler {
             };
             self.close().await?;
             self.look_again().await?;
-            self.progress.publish(self.at, &self.open);
+            self.progress.publish(self.at, &self.open, &self.suspect);
             let stopping = stop.is_cancelled();
             if stopping || saved.elapsed() > Duration::from_secs(2) {
                 tokio::task::block_in_place(|| self.save_cursor())?;
@@ -234,6 +234,10 @@ impl Sampler {
             // A trace without a decision is none of ours yet: a model span may still come.
             if drawn.is_empty() {
                 continue;
+            }
+            // A trace of which one frame is written and the next is not is known as decided after a crash.
+            if frame.is_too_full_for(drawn.iter().map(|one| one.most_decisions(&rules)).sum()) {
+                self.append(std::mem::take(&mut frame)).await?;
             }
             let mut is_selected = false;
             for mut one in drawn {

@@ -22,6 +22,7 @@ use crate::schema::columns::Table;
 use crate::schema::frame::{self, FrameKind, Part};
 use crate::units::ByteSize;
 use arrow::array::{AsArray, RecordBatch};
+use metrics_exporter_prometheus::PrometheusBuilder;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -317,4 +318,35 @@ fn a_clock_that_is_set_right_leaves_no_trace_open() {
         let ripe = open.take_ripe(QUIET, &rules).len();
         assert_eq!((ripe, open.first_seq()), (1, None), "comes again: {comes_again}");
     }
+}
+
+/// Each time that a client sent a trace again, the trace looked larger, until the oldest were judged early.
+#[test]
+fn a_trace_that_is_sent_again_takes_no_more_room() {
+    let rules = rules("operation = 'llm'", Target::Trace, 1.0);
+    let batch = retrieval_and_calls(3, 1_000);
+    let mut open = Open::new(Config { max_open_size: ByteSize::new(5_000_000), ..Config::default() });
+    for seq in 1..=1_000 {
+        open.add_spans(seq, &batch, &rules, |_| false, NOW);
+    }
+    assert!(!open.is_over() && open.take_ripe(NOW, &rules).is_empty());
+    let (_, trace) = open.take_ripe(QUIET, &rules).pop().unwrap();
+    assert_eq!((trace.spans.len(), open.is_over()), (4, false));
+}
+
+#[test]
+fn spans_for_which_a_trace_has_no_room_are_counted() {
+    let rules = rules("operation = 'llm'", Target::Trace, 1.0);
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let counted = recorder.handle();
+    metrics::with_local_recorder(&recorder, || {
+        let mut open = Open::new(Config { max_trace_spans: 2, ..Config::default() });
+        open.add_spans(1, &retrieval_and_calls(3, 10), &rules, |_| false, NOW);
+        // What is held already needs no room.
+        open.add_spans(2, &retrieval_and_calls(1, 10), &rules, |_| false, NOW);
+        let ordinary = spans_to_batch(&[span(9, Llm::default())], "t", NOW).unwrap();
+        open.add_spans(3, &ordinary, &rules, |_| false, NOW);
+    });
+    let text = counted.render();
+    assert!(text.contains("groundline_trace_spans_refused_total 3\n"), "{text}");
 }

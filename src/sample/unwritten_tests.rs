@@ -1,10 +1,13 @@
 //! Decisions that cannot be written down: they are made again after a restart, and what can be said is said.
 
 use super::super::rule_config::Target;
-use super::super::tests::{retrieval_and_calls, rules};
+use super::super::tests::{NOW, model_call, retrieval_and_calls, rules, span};
 use super::*;
+use crate::domain::span::Span;
 use crate::domain::time::SystemClock;
+use crate::schema::batch::spans_to_batch;
 use arrow::array::AsArray;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -100,4 +103,29 @@ async fn an_item_that_cannot_be_written_costs_no_other_of_its_frame() {
     said.sort();
     assert_eq!(said, ["failed", "queued", "queued"]);
     assert_eq!(queue.stats(UnixNanos(0)).items, 2);
+}
+
+/// The decisions of a trace are durable together: of two frames, a crash could leave one, and the trace would count as decided.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trace_is_decided_in_one_frame() {
+    const CALLS: i64 = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let (journal, _, sampler) = sampler_for(folder.path(), encoded, Target::Span);
+    let calls =
+        |trace: u8| (0..CALLS).map(move |n| Span { trace_id: TraceId([trace; 16]), ..span(n, model_call()) });
+    let spans: Vec<Span> = (1..=4).flat_map(calls).collect();
+    let part = Part::Rows(Table::Spans, spans_to_batch(&spans, "t", NOW).unwrap());
+    let (kind, payload) = frame::encode(&[part]).unwrap();
+    journal.append(kind.0, payload).await.unwrap();
+    decided(sampler, &journal).await;
+    let (mut reader, mut frames) = (journal.reader(0).unwrap(), Vec::new());
+    while let Some(frame) = reader.next().unwrap() {
+        for part in parts(&frame, FrameKind::of(Table::Decisions)) {
+            let Part::Rows(_, rows) = part else { continue };
+            let column = rows.column_by_name("trace_id").unwrap().as_string::<i32>();
+            frames.push(column.iter().flatten().map(str::to_owned).collect::<BTreeSet<_>>());
+        }
+    }
+    let traces: BTreeSet<&String> = frames.iter().flatten().collect();
+    assert_eq!((traces.len(), frames.iter().map(BTreeSet::len).sum::<usize>()), (4, 4));
 }

@@ -49,6 +49,10 @@ pub const METRICS: &[MetricName] = &[
         "groundline_foreign_spans_refused_total",
         "Spans with the trace id of another tenant's open trace: stored, and not sampled.",
     ),
+    counter(
+        "groundline_trace_spans_refused_total",
+        "Spans beyond sample.max_trace_spans of an open trace: stored, and not sampled.",
+    ),
     counter("groundline_late_spans_total", "Spans that came after their trace was decided."),
     counter(
         "groundline_late_traces_total",

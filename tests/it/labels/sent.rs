@@ -2,6 +2,7 @@
 
 use super::{METRIC, answer, chat, ids, next, post, quick, send};
 use crate::support::{count, settled, start, until};
+use groundline::units::ByteSize;
 use serde_json::{Value as Json, json};
 use std::net::SocketAddr;
 use tokio::io::AsyncWriteExt;
@@ -60,6 +61,26 @@ async fn an_item_that_is_sent_to_the_queue_is_labelled_and_bends_no_rate() {
     assert_eq!(count(at, drawn).await, 1);
     assert_eq!(count(at, &format!("SELECT count(*) {of_draw}")).await, 9);
     assert_eq!(count(at, &format!("SELECT count(*) {of_draw} AND NOT label")).await, 1);
+    app.stop().await.unwrap();
+}
+
+/// A label that cannot be taken refuses the request before an answer of it is taken, so that all of it can be sent again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_label_that_is_refused_leaves_the_answers_beside_it_untaken() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = quick(folder.path());
+    config.journal.max_frame_size = ByteSize::kib(512);
+    let app = start(config).await;
+    let at = app.addresses.http;
+    send(&app, None, (1..=4).map(chat).collect()).await;
+    settled(&app).await;
+    let said = answer(&next(at, "ana", 1).await[0], "ana", "pass");
+    let plain = |comment: &str| json!({"trace_id": "aaaaaaaaaaaaaaaa0000000000000003", "name": "polite", "comment": comment});
+    let (status, told) = post(at, None, &json!([said, plain(&"x".repeat(1 << 20))])).await;
+    assert_eq!(status, 400, "{told}");
+    let (status, told) = post(at, None, &json!([said, plain("yes")])).await;
+    assert_eq!((status, &told["refused"]), (200, &json!([])), "{told}");
+    assert_eq!(told["items"].as_array().map(Vec::len), Some(1), "{told}");
     app.stop().await.unwrap();
 }
 
