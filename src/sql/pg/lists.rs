@@ -1,10 +1,13 @@
-//! Parameters that the library does not read as they come: lists in text, JSON, and UUIDs.
+//! Parameters that the library does not read as they come: lists in text, JSON, UUIDs, and moments far away.
 //!
 //! PostgreSQL ignores spaces around the elements of `{"a", "b"}`; the library takes them for a part of the element. JSON is text
 //! here, and in binary `jsonb` begins with the number of its version. A UUID is text here, too.
 
+use super::rows::error;
 use bytes::Bytes;
+use datafusion::common::ParamValues;
 use pgwire::api::Type;
+use pgwire::error::PgWireResult;
 use pgwire::messages::data::FORMAT_CODE_TEXT;
 use pgwire::messages::extendedquery::Bind;
 use uuid::Uuid;
@@ -62,6 +65,35 @@ pub fn spell_uuids(message: &mut Bind, types: &[Type]) {
     }
 }
 
+/// Takes the type `unknown` out of those that a client declares: some drivers say so of a NULL. As with 0, what stands beside the
+/// parameter tells its type.
+pub fn open_unknown(types: &mut [u32]) {
+    for declared in types.iter_mut().filter(|declared| **declared == Type::UNKNOWN.oid()) {
+        *declared = 0;
+    }
+}
+
+/// Whether a parameter without a type is an object of JSON, which begins and ends as a list does.
+pub fn is_object(value: &[u8]) -> bool {
+    value.starts_with(b"{")
+        && serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(value).is_ok()
+}
+
+/// Refuses values of which the library made NULL: moments that a count of nanoseconds in 64 bits does not reach.
+///
+/// # Errors
+/// For the first of them: datetime field overflow.
+pub fn refuse_lost(sent: &[Option<Bytes>], read: &ParamValues) -> PgWireResult<()> {
+    let ParamValues::List(read) = read else { return Ok(()) };
+    match sent.iter().zip(read).position(|(sent, read)| sent.is_some() && read.value.is_null()) {
+        Some(place) => {
+            let why = format!("${} is out of range: times are from 1677-09-22 to 2262-04-11", place + 1);
+            Err(error("22008", why))
+        }
+        None => Ok(()),
+    }
+}
+
 fn tight(list: &[u8]) -> Bytes {
     let mut out: Vec<u8> = Vec::with_capacity(list.len());
     let (mut quoted, mut escaped) = (false, false);
@@ -86,6 +118,43 @@ fn tight(list: &[u8]) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::common::ScalarValue;
+    use datafusion::common::metadata::ScalarAndMetadata;
+    use pgwire::error::PgWireError;
+
+    #[test]
+    fn only_moments_that_are_reached_are_taken() {
+        let moment = |nanos: Option<i64>| ScalarValue::TimestampNanosecond(nanos, Some("UTC".into()));
+        let text = |text: &'static str| Some(Bytes::from_static(text.as_bytes()));
+        let sent = |far: bool| [None, text("now"), if far { text("9999") } else { None }];
+        let read = [moment(None), moment(Some(1)), moment(None)];
+        let read = ParamValues::List(read.into_iter().map(ScalarAndMetadata::from).collect());
+        assert!(refuse_lost(&sent(false), &read).is_ok(), "a NULL stays one");
+        match refuse_lost(&sent(true), &read) {
+            Err(PgWireError::UserError(why)) => {
+                assert_eq!(why.code, "22008");
+                assert!(why.message.starts_with("$3 is out of range"), "{}", why.message);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_object_is_no_list() {
+        for object in [r#"{"a": {"b": [1]}}"#, "{}", "{\n}"] {
+            assert!(is_object(object.as_bytes()), "{object}");
+        }
+        for other in [r#"{"a","b"}"#, "{1,2}", "{NULL}", "[1]", "", " {}", r#"{"a": 1"#] {
+            assert!(!is_object(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn unknown_is_no_type() {
+        let mut types = [23, 705, 0, 25];
+        open_unknown(&mut types);
+        assert_eq!(types, [23, 0, 0, 25]);
+    }
 
     #[test]
     fn uuids_are_spelled_as_in_postgresql() {
