@@ -11,6 +11,7 @@
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
 //! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
 //! | `floats` | infinite numbers in text |
+//! | `kept` | how much a connection keeps by name |
 //! | `lists` | parameters that are lists in text, and those that are JSON |
 //! | `named` | `PREPARE` and `EXECUTE` in SQL |
 //! | `names` | which names a statement uses |
@@ -31,6 +32,7 @@ mod copy;
 mod cursors;
 mod explain;
 mod floats;
+mod kept;
 mod lists;
 mod named;
 mod names;
