@@ -1,13 +1,10 @@
-//! Parameters that the library does not read as they come: lists in text, JSON, UUIDs, and moments far away.
+//! Parameters that the library does not read as they come: lists in text, JSON, and UUIDs.
 //!
 //! PostgreSQL ignores spaces around the elements of `{"a", "b"}`; the library takes them for a part of the element. JSON is text
 //! here, and in binary `jsonb` begins with the number of its version. A UUID is text here, too.
 
-use super::rows::error;
 use bytes::Bytes;
-use datafusion::common::ParamValues;
 use pgwire::api::Type;
-use pgwire::error::PgWireResult;
 use pgwire::messages::data::FORMAT_CODE_TEXT;
 use pgwire::messages::extendedquery::Bind;
 use uuid::Uuid;
@@ -79,21 +76,6 @@ pub fn is_object(value: &[u8]) -> bool {
         && serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(value).is_ok()
 }
 
-/// Refuses values of which the library made NULL: moments that a count of nanoseconds in 64 bits does not reach.
-///
-/// # Errors
-/// For the first of them: datetime field overflow.
-pub fn refuse_lost(sent: &[Option<Bytes>], read: &ParamValues) -> PgWireResult<()> {
-    let ParamValues::List(read) = read else { return Ok(()) };
-    match sent.iter().zip(read).position(|(sent, read)| sent.is_some() && read.value.is_null()) {
-        Some(place) => {
-            let why = format!("${} is out of range: times are from 1677-09-22 to 2262-04-11", place + 1);
-            Err(error("22008", why))
-        }
-        None => Ok(()),
-    }
-}
-
 fn tight(list: &[u8]) -> Bytes {
     let mut out: Vec<u8> = Vec::with_capacity(list.len());
     let (mut quoted, mut escaped) = (false, false);
@@ -118,26 +100,6 @@ fn tight(list: &[u8]) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::common::ScalarValue;
-    use datafusion::common::metadata::ScalarAndMetadata;
-    use pgwire::error::PgWireError;
-
-    #[test]
-    fn only_moments_that_are_reached_are_taken() {
-        let moment = |nanos: Option<i64>| ScalarValue::TimestampNanosecond(nanos, Some("UTC".into()));
-        let text = |text: &'static str| Some(Bytes::from_static(text.as_bytes()));
-        let sent = |far: bool| [None, text("now"), if far { text("9999") } else { None }];
-        let read = [moment(None), moment(Some(1)), moment(None)];
-        let read = ParamValues::List(read.into_iter().map(ScalarAndMetadata::from).collect());
-        assert!(refuse_lost(&sent(false), &read).is_ok(), "a NULL stays one");
-        match refuse_lost(&sent(true), &read) {
-            Err(PgWireError::UserError(why)) => {
-                assert_eq!(why.code, "22008");
-                assert!(why.message.starts_with("$3 is out of range"), "{}", why.message);
-            }
-            other => panic!("{other:?}"),
-        }
-    }
 
     #[test]
     fn an_object_is_no_list() {

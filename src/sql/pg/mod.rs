@@ -13,6 +13,7 @@
 //! | `floats` | infinite numbers in text |
 //! | `kept` | how much a connection keeps by name |
 //! | `lists` | parameters that are lists in text, and those that are JSON |
+//! | `moments` | parameters that are times far away |
 //! | `named` | `PREPARE` and `EXECUTE` in SQL |
 //! | `names` | which names a statement uses |
 //! | `rewrite` | what clients write and the engine has no word for |
@@ -34,6 +35,7 @@ mod explain;
 mod floats;
 mod kept;
 mod lists;
+mod moments;
 mod named;
 mod names;
 mod parser;

@@ -3,6 +3,7 @@
 use super::auth;
 use super::cursors::{self, Declared, Fetch, Reading};
 use super::lists;
+use super::moments;
 use super::parser::{Parser, parameters, wire_types};
 use super::portals;
 use super::prepared::{Command, Prepared};
@@ -226,7 +227,7 @@ fn bound(portal: &Portal<Prepared>) -> PgWireResult<Option<LogicalPlan>> {
     }
     let wire: Vec<Option<&Type>> = wire.iter().map(Some).collect();
     let values = df::deserialize_parameters_with_server_types(portal, &inferred, &wire)?;
-    lists::refuse_lost(&portal.parameters, &values)?;
+    let values = moments::reach(portal, plan, values)?;
     let plan = plan.as_ref().clone().replace_params_with_values(&values);
     plan.map(Some).map_err(|why| wire_error(&SqlError::from(why)))
 }

@@ -179,13 +179,10 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
     let before = client.metadata().get(&name).cloned();
     assign_any(client, set)?;
     let kept = client.session_extensions().get_or_insert_with(Before::default);
-    match scope {
-        Some(ContextModifier::Local) => {
-            kept.0.lock().entry(name).or_insert(before);
-        }
-        _ => {
-            kept.0.lock().remove(&name);
-        }
+    if *scope == Some(ContextModifier::Local) {
+        kept.0.lock().entry(name).or_insert(before);
+    } else {
+        kept.0.lock().remove(&name);
     }
     Ok(())
 }
@@ -205,7 +202,7 @@ fn assign_any<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult
             return Ok(());
         }
         Set::SetTimeZone { value, .. } => ("timezone".to_owned(), unquoted(&value.to_string())),
-        Set::SetNames { charset_name, .. } => ("client_encoding".to_owned(), charset_name.to_string()),
+        Set::SetNames { charset_name, .. } => ("client_encoding".to_owned(), charset_name.value.clone()),
         Set::SetTransaction { modes, session: true, .. } => {
             transactions::set_default(client, modes);
             return Ok(());
@@ -440,6 +437,8 @@ mod tests {
         {
             assert!(answer(&mut client, sql).is_ok(), "{sql}");
         }
+        answer(&mut client, "SET NAMES 'UTF8'").unwrap();
+        assert_eq!(client.metadata.get("client_encoding").map(String::as_str), Some("UTF8"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl SimpleQueryHandler for Queries {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        let answered = self.answer(client, &query).await;
+        let answered = Box::pin(self.answer(client, &query)).await;
         session::end_series(client);
         answered
     }
