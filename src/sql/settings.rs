@@ -121,6 +121,21 @@ pub fn is_utc(zone: &str) -> bool {
     UTC.contains(&zone.trim().to_lowercase().as_str())
 }
 
+/// Whether a value of the setting `client_encoding` leaves text as it is; signs and capitals in the name do not count.
+pub fn is_utf8(encoding: &str) -> bool {
+    let letters = encoding.chars().filter(char::is_ascii_alphanumeric);
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    matches!(name.as_str(), "utf8" | "unicode" | "sqlascii")
+}
+
+/// Whether a value of a setting that is on or off is off. PostgreSQL takes the beginnings of the words, too.
+pub fn is_off(value: &str) -> bool {
+    let value = value.trim().to_lowercase();
+    // A lone `o` may be the beginning of `on`.
+    let is_begun = |word: &str, least: usize| value.len() >= least && word.starts_with(&value);
+    value == "0" || is_begun("off", 2) || is_begun("false", 1) || is_begun("no", 1)
+}
+
 /// What is said of a value of the setting `timezone` that is another zone than UTC.
 pub fn other_zone(zone: &str) -> String {
     format!("the time zone {zone:?} is not supported for a whole connection: times are told in UTC")
@@ -134,7 +149,19 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_utc;
+    use super::{is_off, is_utc, is_utf8};
+
+    #[test]
+    fn encodings_that_leave_text_as_it_is_have_many_names() {
+        assert!(["UTF8", "utf-8", "'utf-8'", "UNICODE", "SQL_ASCII"].into_iter().all(is_utf8));
+        assert!(!["LATIN1", "WIN1252", "UTF16", "", "auto"].into_iter().any(is_utf8));
+    }
+
+    #[test]
+    fn off_has_many_names() {
+        assert!(["off", "of", "OFF", "false", "f", "no", "n", " 0 "].into_iter().all(is_off));
+        assert!(!["on", "o", "true", "t", "yes", "1", "", "offf"].into_iter().any(is_off));
+    }
 
     #[test]
     fn utc_has_many_names() {

@@ -57,6 +57,12 @@ pub async fn talk(socket: TcpStream, tls: Option<TlsAcceptor>, handlers: Arc<Han
     };
     // There is none if the client began with TLS and the server has none.
     let Some(socket) = socket else { return Ok(()) };
+    if has_plain(&socket) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "unencrypted data came before the encryption",
+        ));
+    }
     let mut socket = bounded(socket);
     loop {
         let known = socket.session_extensions().get::<Caller>().is_some();
@@ -102,6 +108,12 @@ async fn caught(work: impl Future<Output = PgWireResult<()>>) -> PgWireResult<()
             Err(error("XX000", why.to_owned()))
         }
     }
+}
+
+/// Whether bytes that came in plain would be read as if they were encrypted: somebody between client and server can put messages
+/// behind the request for TLS, and the library keeps them.
+fn has_plain<IO: 'static>(socket: &Wire<IO>) -> bool {
+    socket.is_secure() && !socket.read_buffer().is_empty()
 }
 
 type Wire<IO> = Framed<IO, PgWireMessageServerCodec<Prepared>>;
@@ -167,8 +179,20 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Bounded<IO> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgwire::api::DefaultClient;
     use pgwire::error::PgWireError;
     use tokio::io::AsyncReadExt;
+
+    #[test]
+    fn what_came_before_the_encryption_is_not_read_as_encrypted() {
+        for (is_secure, read, is_plain) in [(true, "Q", true), (true, "", false), (false, "Q", false)] {
+            let client = DefaultClient::<Prepared>::new(([127, 0, 0, 1], 5432).into(), is_secure);
+            let codec = PgWireMessageServerCodec::new(client);
+            let mut parts = FramedParts::new::<PgWireBackendMessage>(tokio::io::empty(), codec);
+            parts.read_buf.extend_from_slice(read.as_bytes());
+            assert_eq!(has_plain(&Framed::from_parts(parts)), is_plain, "{is_secure} {read:?}");
+        }
+    }
 
     #[tokio::test]
     async fn a_panic_is_an_internal_error() {

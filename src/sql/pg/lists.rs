@@ -62,6 +62,20 @@ pub fn spell_uuids(message: &mut Bind, types: &[Type]) {
     }
 }
 
+/// Takes the type `unknown` out of those that a client declares: some drivers say so of a NULL. As with 0, what stands beside the
+/// parameter tells its type.
+pub fn open_unknown(types: &mut [u32]) {
+    for declared in types.iter_mut().filter(|declared| **declared == Type::UNKNOWN.oid()) {
+        *declared = 0;
+    }
+}
+
+/// Whether a parameter without a type is an object of JSON, which begins and ends as a list does.
+pub fn is_object(value: &[u8]) -> bool {
+    value.starts_with(b"{")
+        && serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(value).is_ok()
+}
+
 fn tight(list: &[u8]) -> Bytes {
     let mut out: Vec<u8> = Vec::with_capacity(list.len());
     let (mut quoted, mut escaped) = (false, false);
@@ -86,6 +100,23 @@ fn tight(list: &[u8]) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_is_no_list() {
+        for object in [r#"{"a": {"b": [1]}}"#, "{}", "{\n}"] {
+            assert!(is_object(object.as_bytes()), "{object}");
+        }
+        for other in [r#"{"a","b"}"#, "{1,2}", "{NULL}", "[1]", "", " {}", r#"{"a": 1"#] {
+            assert!(!is_object(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn unknown_is_no_type() {
+        let mut types = [23, 705, 0, 25];
+        open_unknown(&mut types);
+        assert_eq!(types, [23, 0, 0, 25]);
+    }
 
     #[test]
     fn uuids_are_spelled_as_in_postgresql() {

@@ -11,7 +11,9 @@
 //! | `cursors` | `DECLARE … CURSOR`, `FETCH`, `CLOSE` |
 //! | `explain` | `EXPLAIN … EXECUTE`, which drivers ask |
 //! | `floats` | infinite numbers in text |
+//! | `kept` | how much a connection keeps by name |
 //! | `lists` | parameters that are lists in text, and those that are JSON |
+//! | `moments` | parameters that are times far away |
 //! | `named` | `PREPARE` and `EXECUTE` in SQL |
 //! | `names` | which names a statement uses |
 //! | `rewrite` | what clients write and the engine has no word for |
@@ -31,7 +33,9 @@ mod copy;
 mod cursors;
 mod explain;
 mod floats;
+mod kept;
 mod lists;
+mod moments;
 mod named;
 mod names;
 mod parser;

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// Statements that a connection may have prepared in SQL.
 const MAX_STATEMENTS: usize = 256;
+/// Bytes of text that they may have together.
+const MAX_TEXT: usize = 16 << 20;
 /// Bytes that the values of one EXECUTE may add to the text of its query.
 const MAX_VALUES: usize = 16 << 20;
 
@@ -30,6 +32,8 @@ pub struct Named {
     /// How many values it needs, and how often it uses one.
     needed: usize,
     uses: usize,
+    /// How long its text is.
+    bytes: usize,
 }
 
 /// What a connection has prepared, by name.
@@ -59,6 +63,7 @@ impl Named {
             types: data_types.clone(),
             needed: places.last.max(data_types.len()),
             uses: places.uses,
+            bytes: statement.to_string().len(),
         }))
     }
 
@@ -74,6 +79,11 @@ impl Named {
         }
         if names.len() >= MAX_STATEMENTS {
             let why = format!("a connection prepares at most {MAX_STATEMENTS} statements in SQL");
+            return Err(hinted("53400", why, "DEALLOCATE some."));
+        }
+        let others: usize = names.values().map(|named| named.bytes).sum();
+        if others.saturating_add(self.bytes) > MAX_TEXT {
+            let why = format!("what a connection prepares in SQL has at most {MAX_TEXT} bytes");
             return Err(hinted("53400", why, "DEALLOCATE some."));
         }
         names.insert(self.name.clone(), self.clone());
@@ -221,6 +231,7 @@ mod tests {
     use super::*;
     use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
     use datafusion::sql::sqlparser::parser::Parser;
+    use pgwire::api::DefaultClient;
 
     fn statement(sql: &str) -> Statement {
         Parser::parse_sql(&PostgreSqlDialect {}, sql).expect(sql).remove(0)
@@ -243,6 +254,24 @@ mod tests {
         ] {
             assert_eq!(executed(prepare, execute).as_deref(), Ok(text), "{prepare}");
         }
+    }
+
+    #[test]
+    fn long_statements_are_bounded_together() {
+        let client = DefaultClient::<()>::new(([127, 0, 0, 1], 5432).into(), false);
+        let named = |name: &str, bytes: usize| {
+            let named = Named::parse(&statement(&format!("PREPARE {name} AS SELECT 1"))).unwrap().unwrap();
+            Named { bytes, ..named }
+        };
+        assert_eq!(
+            Named::parse(&statement("PREPARE p AS SELECT 1")).unwrap().unwrap().bytes,
+            "SELECT 1".len()
+        );
+        named("a", MAX_TEXT - 1).keep(&client).unwrap();
+        assert!(named("b", 2).keep(&client).is_err());
+        named("b", 1).keep(&client).unwrap();
+        forget(&client, "a");
+        assert!(named("c", 2).keep(&client).is_ok());
     }
 
     #[test]

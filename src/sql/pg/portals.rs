@@ -3,14 +3,15 @@
 //! The library's store takes any number of names, and its `Execute` collects the rows before it sends the first.
 
 use super::cursors;
+use super::kept::kept;
 use super::named;
 use super::parser::Parser;
 use super::prepared::{Command, Prepared};
 use super::rows::error;
 use super::send::{self, Cancelled};
+use bytes::Bytes;
 use datafusion::sql::sqlparser::ast::{CloseCursor, DiscardObject, Ident, Statement};
 use futures::{Sink, SinkExt, StreamExt};
-use parking_lot::Mutex;
 use pgwire::api::portal::{Format, Portal, PortalExecutionState};
 use pgwire::api::query::ExtendedQueryHandler;
 use pgwire::api::results::{DescribePortalResponse, DescribeStatementResponse, FieldInfo, Response, Tag};
@@ -23,71 +24,8 @@ use pgwire::messages::extendedquery::{
     Bind, Close, Parse, TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
 };
 use pgwire::messages::response::TransactionStatus;
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
-
-/// Named statements that a connection may keep; unnamed ones replace each other. Drivers keep up to a thousand by
-/// themselves: pgx 512, Rails 1,000.
-const MAX_STATEMENTS: usize = 2_048;
-
-/// Named portals that a connection may keep.
-const MAX_PORTALS: usize = 256;
-
-/// The names that a connection uses.
-struct Kept {
-    statements: Names,
-    portals: Names,
-}
-
-impl Default for Kept {
-    fn default() -> Self {
-        Self {
-            statements: Names::of("prepared statements", MAX_STATEMENTS),
-            portals: Names::of("portals", MAX_PORTALS),
-        }
-    }
-}
-
-struct Names {
-    what: &'static str,
-    most: usize,
-    taken: Mutex<BTreeSet<String>>,
-}
-
-impl Names {
-    fn of(what: &'static str, most: usize) -> Self {
-        Self { what, most, taken: Mutex::default() }
-    }
-
-    /// Refuses a name that would be one too many: configuration limit exceeded.
-    fn check(&self, name: Option<&str>) -> PgWireResult<()> {
-        let taken = self.taken.lock();
-        if taken.len() < self.most || name.is_none_or(|name| taken.contains(name)) {
-            return Ok(());
-        }
-        let Self { what, most, .. } = self;
-        Err(error("53400", format!("a connection keeps at most {most} named {what}: close some")))
-    }
-
-    fn take(&self, name: Option<&str>) {
-        if let Some(name) = name {
-            self.taken.lock().insert(name.to_owned());
-        }
-    }
-
-    fn free(&self, name: &str) {
-        self.taken.lock().remove(name);
-    }
-
-    fn free_all(&self) -> BTreeSet<String> {
-        std::mem::take(&mut *self.taken.lock())
-    }
-}
-
-fn kept<C: ClientInfo>(client: &C) -> Arc<Kept> {
-    client.session_extensions().get_or_insert_with(Kept::default)
-}
 
 /// Keeps the statement of `message` under its name.
 ///
@@ -100,12 +38,12 @@ where
     Q: QueryParser,
 {
     let name = message.name.as_deref();
-    kept(client).statements.check(name)?;
+    kept(client).statements.check(name, message.query.len())?;
     match StoredStatement::parse(client, message, parser).await? {
         Some(statement) => client.portal_store().put_statement(Arc::new(statement)),
         None => client.portal_store().put_empty_statement(name.unwrap_or(DEFAULT_NAME)),
     }
-    kept(client).statements.take(name);
+    kept(client).statements.take(name, message.query.len());
     Ok(())
 }
 
@@ -119,7 +57,8 @@ where
     C::PortalStore: PortalStore<Statement = Prepared>,
 {
     let name = message.portal_name.as_deref();
-    kept(client).portals.check(name)?;
+    let bytes: usize = message.parameters.iter().flatten().map(Bytes::len).sum();
+    kept(client).portals.check(name, bytes)?;
     let of = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
     match client.portal_store().get_statement(of) {
         Some(Entry::Value(statement)) => {
@@ -134,7 +73,7 @@ where
         }
         None => return Err(PgWireError::StatementNotFound(of.to_owned())),
     }
-    kept(client).portals.take(name);
+    kept(client).portals.take(name, bytes);
     Ok(())
 }
 
@@ -225,7 +164,7 @@ where
     C: ClientInfo + ClientPortalStore,
     C::PortalStore: PortalStore,
 {
-    for name in kept(client).statements.free_all() {
+    for name in kept(client).statements.free_all().into_keys() {
         client.portal_store().rm_statement(&name);
     }
     named::forget_all(client);
@@ -377,6 +316,7 @@ fn columns<C: ClientInfo>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::kept::{MAX_PORTALS, MAX_STATEMENTS, MAX_TEXT, MAX_VALUES};
     use super::*;
     use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
     use datafusion::sql::sqlparser::parser::Parser as SqlParser;
@@ -392,7 +332,7 @@ mod tests {
         for at in 0..MAX_STATEMENTS {
             let name = format!("s{at}");
             client.portal_store().put_empty_statement(&name);
-            kept(&client).statements.take(Some(&name));
+            kept(&client).statements.take(Some(&name), 1);
         }
         for at in 0..MAX_PORTALS {
             bind(&client, &bound(Some(&format!("p{at}")), &format!("s{at}"))).expect("room");
@@ -406,7 +346,7 @@ mod tests {
 
     fn room(client: &DefaultClient<Prepared>) -> (bool, bool) {
         let kept = kept(client);
-        (kept.statements.check(Some("new")).is_ok(), kept.portals.check(Some("new")).is_ok())
+        (kept.statements.check(Some("new"), 1).is_ok(), kept.portals.check(Some("new"), 1).is_ok())
     }
 
     fn after(sql: &str) -> DefaultClient<Prepared> {
@@ -426,7 +366,7 @@ mod tests {
         }
         assert!(bind(&client, &bound(Some("p0"), "s1")).is_ok(), "a name that is used again takes no place");
         assert!(bind(&client, &bound(None, "s1")).is_ok(), "nor does the unnamed portal");
-        assert!(kept(&client).statements.check(None).is_ok(), "nor the unnamed statement");
+        assert!(kept(&client).statements.check(None, MAX_TEXT).is_ok(), "nor the unnamed statement");
         close(&client, &Close::new(TARGET_TYPE_BYTE_PORTAL, Some("p7".to_owned())));
         assert_eq!(room(&client), (false, true));
         close(&client, &Close::new(TARGET_TYPE_BYTE_STATEMENT, Some("s7".to_owned())));
@@ -435,10 +375,23 @@ mod tests {
     }
 
     #[test]
+    fn values_are_bounded() {
+        let client = client();
+        client.portal_store().put_empty_statement("s");
+        kept(&client).portals.take(Some("p"), MAX_VALUES);
+        let value = Some(Bytes::from_static(b"1"));
+        let message = Bind::new(Some("q".to_owned()), Some("s".to_owned()), vec![], vec![value], vec![]);
+        match bind(&client, &message) {
+            Err(PgWireError::UserError(why)) => assert_eq!(why.code, "53400"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
     fn a_name_without_a_statement_takes_no_place() {
         let client = client();
         assert!(bind(&client, &bound(Some("p"), "missing")).is_err());
-        assert!(kept(&client).portals.taken.lock().is_empty());
+        assert!(kept(&client).portals.free_all().is_empty());
     }
 
     #[test]

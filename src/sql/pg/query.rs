@@ -3,6 +3,7 @@
 use super::auth;
 use super::cursors::{self, Declared, Fetch, Reading};
 use super::lists;
+use super::moments;
 use super::parser::{Parser, parameters, wire_types};
 use super::portals;
 use super::prepared::{Command, Prepared};
@@ -218,13 +219,15 @@ fn bound(portal: &Portal<Prepared>) -> PgWireResult<Option<LogicalPlan>> {
     let inferred: Vec<Option<&DataType>> = types.iter().map(Option::as_ref).collect();
     let mut wire = wire_types(&types)?;
     for (data_type, value) in wire.iter_mut().zip(&portal.parameters) {
-        // The library leaves out a NULL whose type nobody tells, and what comes behind it would take its place.
-        if *data_type == Type::UNKNOWN && value.is_none() {
+        // The library leaves out a NULL whose type nobody tells, and what comes behind it would take its place; of an object
+        // of JSON it makes a list.
+        if *data_type == Type::UNKNOWN && value.as_ref().is_none_or(|value| lists::is_object(value)) {
             *data_type = Type::TEXT;
         }
     }
     let wire: Vec<Option<&Type>> = wire.iter().map(Some).collect();
     let values = df::deserialize_parameters_with_server_types(portal, &inferred, &wire)?;
+    let values = moments::reach(portal, plan, values)?;
     let plan = plan.as_ref().clone().replace_params_with_values(&values);
     plan.map(Some).map_err(|why| wire_error(&SqlError::from(why)))
 }
@@ -238,7 +241,7 @@ impl ExtendedQueryHandler for Queries {
         self.parser.clone()
     }
 
-    async fn on_parse<C>(&self, client: &mut C, message: Parse) -> PgWireResult<()>
+    async fn on_parse<C>(&self, client: &mut C, mut message: Parse) -> PgWireResult<()>
     where
         C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
         C::PortalStore: PortalStore<Statement = Prepared>,
@@ -246,6 +249,7 @@ impl ExtendedQueryHandler for Queries {
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
         self.check(client)?;
+        lists::open_unknown(&mut message.type_oids);
         portals::parse(client, &message, self.parser.clone()).await?;
         Ok(client.send(PgWireBackendMessage::ParseComplete(ParseComplete::new())).await?)
     }
@@ -287,6 +291,7 @@ impl ExtendedQueryHandler for Queries {
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
         portals::end_series(client);
+        session::end_series(client);
         let ready = ReadyForQuery::new(client.transaction_status());
         Ok(client.send(PgWireBackendMessage::ReadyForQuery(ready)).await?)
     }

@@ -6,12 +6,14 @@
 use super::cursors;
 use super::rows::{error, hinted, one_text};
 use super::transactions;
-use crate::sql::settings::{SETTABLE, default_of, is_settable, is_utc, other_zone};
-use datafusion::sql::sqlparser::ast::{DiscardObject, Expr, Ident, Reset, Set, Statement};
+use crate::sql::settings::{SETTABLE, default_of, is_off, is_settable, is_utc, is_utf8, other_zone};
+use datafusion::sql::sqlparser::ast::{ContextModifier, DiscardObject, Expr, Ident, Reset, Set, Statement};
+use parking_lot::Mutex;
 use pgwire::api::ClientInfo;
 use pgwire::api::results::{Response, Tag};
 use pgwire::error::PgWireResult;
 use pgwire::messages::response::TransactionStatus;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// Where the connection remembers its own time limit, milliseconds.
@@ -19,6 +21,20 @@ const TIMEOUT: &str = "groundline_timeout_ms";
 
 /// What to do instead of `SET TimeZone`.
 const OF_ZONES: &str = "date_trunc('day', t, 'Europe/Vienna') cuts at the days of a zone. SET TimeZone TO 'UTC' and RESET TimeZone are taken; of what comes with the connection other zones are left out.";
+
+/// What to do instead of `SET client_encoding`.
+const OF_ENCODINGS: &str =
+    "Set the encoding of the client to UTF8. Of what comes with the connection other encodings are left out.";
+
+/// What to do instead of `SET standard_conforming_strings TO off`.
+const OF_STRINGS: &str = "E'…' takes backslashes as escapes.";
+
+/// The settings that came with the connection: those that RESET goes back to.
+struct Begun(HashMap<String, String>);
+
+/// What settings were before SET LOCAL changed them; none is what nobody had set.
+#[derive(Default)]
+struct Before(Mutex<HashMap<String, Option<String>>>);
 
 /// Whether a statement concerns only the connection.
 pub fn is_control(statement: &Statement) -> bool {
@@ -82,11 +98,11 @@ pub fn respond<C: ClientInfo + ?Sized>(client: &mut C, statement: &Statement) ->
         Statement::ReleaseSavepoint { .. } => in_transaction(client, "RELEASE"),
         Statement::Rollback { savepoint: Some(_), .. } => in_transaction(client, "ROLLBACK"),
         Statement::Commit { .. } if client.transaction_status() != TransactionStatus::Error => {
-            transactions::end(client);
+            end_transaction(client);
             Ok(Response::TransactionEnd(Tag::new("COMMIT")))
         }
         Statement::Commit { .. } | Statement::Rollback { .. } => {
-            transactions::end(client);
+            end_transaction(client);
             Ok(Response::TransactionEnd(Tag::new("ROLLBACK")))
         }
         other => {
@@ -131,7 +147,47 @@ fn show_value(statement: &Statement, known: &dyn Fn(&str) -> Option<String>) -> 
     Some((name, value))
 }
 
+/// Forgets what holds for a transaction only.
+fn end_transaction<C: ClientInfo + ?Sized>(client: &mut C) {
+    transactions::end(client);
+    end_local(client);
+}
+
+/// Undoes SET LOCAL where no transaction is open: in a message of several statements it holds for those behind it.
+pub fn end_series<C: ClientInfo + ?Sized>(client: &mut C) {
+    if client.transaction_status() == TransactionStatus::Idle {
+        end_local(client);
+    }
+}
+
+fn end_local<C: ClientInfo + ?Sized>(client: &mut C) {
+    let Some(kept) = client.session_extensions().get::<Before>() else { return };
+    let before = std::mem::take(&mut *kept.0.lock());
+    for (name, value) in before {
+        clear(client, &name);
+        if let Some(value) = value {
+            // It was taken before.
+            let _ = keep(client, name, value);
+        }
+    }
+}
+
+/// Sets what `set` says, with LOCAL until the transaction ends.
 fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()> {
+    let Set::SingleAssignment { scope, variable, .. } = set else { return assign_any(client, set) };
+    let name = variable.to_string().to_lowercase();
+    let before = client.metadata().get(&name).cloned();
+    assign_any(client, set)?;
+    let kept = client.session_extensions().get_or_insert_with(Before::default);
+    if *scope == Some(ContextModifier::Local) {
+        kept.0.lock().entry(name).or_insert(before);
+    } else {
+        kept.0.lock().remove(&name);
+    }
+    Ok(())
+}
+
+fn assign_any<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()> {
     let (name, value) = match set {
         Set::SingleAssignment { variable, values, .. } if is_default(values) => {
             forget(client, &variable.to_string().to_lowercase());
@@ -146,11 +202,13 @@ fn assign<C: ClientInfo + ?Sized>(client: &mut C, set: &Set) -> PgWireResult<()>
             return Ok(());
         }
         Set::SetTimeZone { value, .. } => ("timezone".to_owned(), unquoted(&value.to_string())),
-        Set::SetNames { charset_name, .. } => ("client_encoding".to_owned(), charset_name.to_string()),
+        Set::SetNames { charset_name, .. } => ("client_encoding".to_owned(), charset_name.value.clone()),
         Set::SetTransaction { modes, session: true, .. } => {
             transactions::set_default(client, modes);
             return Ok(());
         }
+        // Without a transaction it says nothing: the snapshot would be that of all statements from here on.
+        Set::SetTransaction { .. } if client.transaction_status() == TransactionStatus::Idle => return Ok(()),
         Set::SetTransaction { modes, .. } => return transactions::change(client, modes),
         // There is one role, and who connects has it.
         Set::SetRole { role_name: None, .. } | Set::SetSessionParam(_) | Set::SetNamesDefault {} => {
@@ -172,16 +230,30 @@ fn keep<C: ClientInfo + ?Sized>(client: &mut C, name: String, value: String) -> 
             .ok_or_else(|| error("22023", format!("statement_timeout cannot be {value:?}")))?;
         client.metadata_mut().insert(TIMEOUT.to_owned(), limit.to_string());
     }
-    if name == "timezone" && !is_utc(&value) {
-        return Err(hinted("0A000", other_zone(&value), OF_ZONES));
+    if let Some((why, hint)) = unfit(&name, &value) {
+        return Err(hinted("0A000", why, hint));
     }
     client.metadata_mut().insert(name, value);
     Ok(())
 }
 
+/// Why a setting cannot have a value that PostgreSQL takes, and what to do instead; none if it can. What clients do goes by these.
+fn unfit(name: &str, value: &str) -> Option<(String, &'static str)> {
+    match name {
+        "timezone" if !is_utc(value) => Some((other_zone(value), OF_ZONES)),
+        "client_encoding" if !is_utf8(value) => {
+            Some((format!("the encoding {value:?} is not supported: text is UTF8"), OF_ENCODINGS))
+        }
+        "standard_conforming_strings" if is_off(value) => {
+            Some(("standard_conforming_strings is always on".to_owned(), OF_STRINGS))
+        }
+        _ => None,
+    }
+}
+
 /// Takes the settings that came with the connection: parameters of its beginning, and `-c name=value` in `options`. Those that
-/// nobody may set are left out, and so is a zone other than UTC: drivers send that of their machine without being asked, and are told
-/// that it is UTC.
+/// nobody may set are left out, and so is a zone other than UTC, and an encoding other than UTF8: drivers send those of their machine
+/// without being asked, and are told what they are.
 ///
 /// # Errors
 /// For a value that a setting cannot have.
@@ -190,11 +262,14 @@ pub fn begin<C: ClientInfo + ?Sized>(client: &mut C) -> PgWireResult<()> {
     let mut given: Vec<(String, String)> =
         client.metadata().iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
     given.extend(in_options(&options));
-    // What came under this very name is remembered already.
-    client.metadata_mut().remove("timezone");
-    let is_kept =
-        |(name, value): &(String, String)| is_settable(name) && (name != "timezone" || is_utc(value));
-    given.into_iter().filter(is_kept).try_for_each(|(name, value)| keep(client, name, value))
+    // What came under these very names is remembered already.
+    client.metadata_mut().retain(|name, _| !is_settable(name));
+    given.retain(|(name, value)| is_settable(name) && unfit(name, value).is_none());
+    for (name, value) in &given {
+        keep(client, name.clone(), value.clone())?;
+    }
+    client.session_extensions().insert(Begun(given.into_iter().collect()));
+    Ok(())
 }
 
 /// The settings in `-c name=value --name=value`; a backslash keeps the space behind it.
@@ -228,6 +303,15 @@ fn reset<C: ClientInfo + ?Sized>(client: &mut C, what: &Reset) {
 }
 
 fn forget<C: ClientInfo + ?Sized>(client: &mut C, name: &str) {
+    clear(client, name);
+    let begun = client.session_extensions().get::<Begun>();
+    if let Some(value) = begun.and_then(|begun| begun.0.get(name).cloned()) {
+        // It was taken when it came.
+        let _ = keep(client, name.to_owned(), value);
+    }
+}
+
+fn clear<C: ClientInfo + ?Sized>(client: &mut C, name: &str) {
     if name == "statement_timeout" {
         client.metadata_mut().remove(TIMEOUT);
     }
@@ -263,6 +347,108 @@ fn milliseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::Scope;
+    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+    use datafusion::sql::sqlparser::parser::Parser;
+    use pgwire::api::DefaultClient;
+    use pgwire::error::PgWireError;
+
+    /// A connection that began with `given`.
+    fn client(given: &[(&str, &str)]) -> DefaultClient<()> {
+        let mut client = DefaultClient::new(([127, 0, 0, 1], 5432).into(), false);
+        client.metadata.extend(given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        begin(&mut client).unwrap();
+        client
+    }
+
+    fn answer(client: &mut DefaultClient<()>, sql: &str) -> PgWireResult<Response> {
+        let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).expect(sql);
+        respond(client, &statements[0])
+    }
+
+    fn seconds(client: &DefaultClient<()>) -> Option<u64> {
+        timeout(client).map(|limit| limit.as_secs())
+    }
+
+    #[test]
+    fn what_is_set_locally_ends_with_the_transaction() {
+        for (before, after) in [(None, None), (Some("SET statement_timeout = '7s'"), Some(7))] {
+            for end in ["COMMIT", "ROLLBACK"] {
+                let mut client = client(&[]);
+                if let Some(sql) = before {
+                    answer(&mut client, sql).unwrap();
+                }
+                client.set_transaction_status(TransactionStatus::Transaction);
+                answer(&mut client, "SET LOCAL statement_timeout = '5s'").unwrap();
+                answer(&mut client, "SET LOCAL statement_timeout TO '3s'").unwrap();
+                end_series(&mut client);
+                assert_eq!(seconds(&client), Some(3), "it holds in the transaction");
+                answer(&mut client, end).unwrap();
+                assert_eq!(seconds(&client), after, "{end}");
+            }
+        }
+        let mut client = client(&[]);
+        answer(&mut client, "SET LOCAL statement_timeout = '5s'").unwrap();
+        end_series(&mut client);
+        assert_eq!(seconds(&client), None, "without a transaction it ends with the message");
+        client.set_transaction_status(TransactionStatus::Transaction);
+        answer(&mut client, "SET LOCAL statement_timeout = '5s'").unwrap();
+        answer(&mut client, "SET statement_timeout = '6s'").unwrap();
+        answer(&mut client, "COMMIT").unwrap();
+        assert_eq!(seconds(&client), Some(6), "what is set for the connection stays");
+    }
+
+    #[test]
+    fn a_reset_goes_back_to_what_came_with_the_connection() {
+        let given = [("options", "-c statement_timeout=5s"), ("DateStyle", "German"), ("user", "me")];
+        for reset in
+            ["RESET statement_timeout", "RESET ALL", "DISCARD ALL", "SET statement_timeout TO DEFAULT"]
+        {
+            let mut client = client(&given);
+            answer(&mut client, "SET statement_timeout = 0").unwrap();
+            assert_eq!(seconds(&client), None);
+            answer(&mut client, reset).unwrap();
+            assert_eq!(seconds(&client), Some(5), "{reset}");
+            assert_eq!(client.metadata.get("datestyle").map(String::as_str), Some("German"));
+        }
+        let mut client = client(&[]);
+        answer(&mut client, "SET statement_timeout = '9s'").unwrap();
+        answer(&mut client, "RESET ALL").unwrap();
+        assert_eq!(seconds(&client), None);
+    }
+
+    #[test]
+    fn what_would_change_the_meaning_of_bytes_is_refused() {
+        let mut client = client(&[("client_encoding", "WIN1252"), ("standard_conforming_strings", "off")]);
+        assert!(client.metadata.is_empty(), "{:?}", client.metadata);
+        for sql in [
+            "SET client_encoding TO 'LATIN1'",
+            "SET NAMES LATIN1",
+            "SET standard_conforming_strings = off",
+            "SET LOCAL standard_conforming_strings TO 'false'",
+        ] {
+            match answer(&mut client, sql) {
+                Err(PgWireError::UserError(why)) => assert_eq!(why.code, "0A000", "{sql}"),
+                other => panic!("{sql}: {other:?}"),
+            }
+        }
+        for sql in
+            ["SET client_encoding = 'utf-8'", "SET NAMES 'UTF8'", "SET standard_conforming_strings = on"]
+        {
+            assert!(answer(&mut client, sql).is_ok(), "{sql}");
+        }
+        answer(&mut client, "SET NAMES 'UTF8'").unwrap();
+        assert_eq!(client.metadata.get("client_encoding").map(String::as_str), Some("UTF8"));
+    }
+
+    #[test]
+    fn the_modes_of_no_transaction_say_nothing() {
+        let mut client = client(&[]);
+        answer(&mut client, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").unwrap();
+        let snapshots = |client: &DefaultClient<()>| transactions::snapshots(client, &Scope::All).unwrap();
+        assert!(snapshots(&client).is_none());
+        assert!(!client.metadata.contains_key("transaction_isolation"));
+    }
 
     #[test]
     fn options_are_settings() {

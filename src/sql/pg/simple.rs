@@ -6,6 +6,7 @@
 use super::query::Queries;
 use super::rows::error;
 use super::send::{self, Cancelled, Reply};
+use super::session;
 use async_trait::async_trait;
 use futures::Sink;
 use pgwire::api::portal::Format;
@@ -21,6 +22,30 @@ use std::fmt::Debug;
 #[async_trait]
 impl SimpleQueryHandler for Queries {
     async fn on_query<C>(&self, client: &mut C, query: Query) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        let answered = Box::pin(self.answer(client, &query)).await;
+        session::end_series(client);
+        answered
+    }
+
+    async fn do_query<C>(&self, _client: &mut C, _query: &str) -> PgWireResult<Vec<Response>>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        Err(error("XX000", "queries are answered one by one".to_owned()))
+    }
+}
+
+impl Queries {
+    async fn answer<C>(&self, client: &mut C, query: &Query) -> PgWireResult<()>
     where
         C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
         C::PortalStore: PortalStore,
@@ -47,15 +72,5 @@ impl SimpleQueryHandler for Queries {
         client.set_state(PgWireConnectionState::ReadyForQuery);
         let status = client.transaction_status();
         send_ready_for_query(client, status).await
-    }
-
-    async fn do_query<C>(&self, _client: &mut C, _query: &str) -> PgWireResult<Vec<Response>>
-    where
-        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
-        C::PortalStore: PortalStore,
-        C::Error: Debug,
-        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
-    {
-        Err(error("XX000", "queries are answered one by one".to_owned()))
     }
 }
