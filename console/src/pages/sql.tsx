@@ -32,9 +32,7 @@ export default function SqlPage() {
   useEffect(() => only.forget(), [tenant.value]);
   const answer = async (query: string) => {
     const table = await only.run(query);
-    if (!table) return;
-    keep(query);
-    say(`${table.rows} rows`);
+    if (table) told(query, table);
   };
   const run = (query = text) => {
     if (query.trim() === "") return;
@@ -67,6 +65,11 @@ export default function SqlPage() {
       </main>
     </>
   );
+}
+
+function told(query: string, table: Table) {
+  keep(query);
+  say(`${table.rows} rows`);
 }
 
 function Result({ state, retry }: { state: Running; retry: () => void }) {
