@@ -318,8 +318,8 @@ mod tests {
         Hallucination::new(Models::embedded(1).unwrap()).unwrap().evaluate(&input).remove(0)
     }
 
-    /// What the card says is still wrong is not asked here: swapped roles ("Tom Becker replaced her"), a plan's feature denied
-    /// ("SSO is only on the Enterprise plan"), and a password that is said to be kept where it is reset.
+    /// What the card says is still wrong is not asked here: swapped roles ("Tom Becker replaced her"), and a plan's feature
+    /// denied ("SSO is only on the Enterprise plan").
     #[test]
     fn everyday_answers_are_read() {
         let trial = "In this trial 9,525 healthy people over 70 in Australia and the United States took 100 mg of aspirin or a \
@@ -346,6 +346,14 @@ mod tests {
         };
         let (nine, four) = (spent("nine"), spent("four"));
         assert_eq!((nine.passed, four.passed), (Some(true), Some(false)), "{nine:?} {four:?}");
+        let router = "To restore the factory settings, hold the reset button for ten seconds. The network name and the Wi-Fi password are \
+                      reset to the values on the label. Parental controls have to be set up again.";
+        let password = |becomes: &str| {
+            let answer = format!("After the reset the Wi-Fi password will be {becomes}.");
+            asked("What happens to the Wi-Fi password after a factory reset?", &answer, router)
+        };
+        let (reset, kept) = (password("reset"), password("kept"));
+        assert_eq!((reset.passed, kept.passed), (Some(true), Some(false)), "{reset:?} {kept:?}");
     }
 
     #[test]

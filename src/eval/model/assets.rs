@@ -46,7 +46,7 @@ pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 pub const TOXICITY_VERSION: &str = "toxicity-790d371b";
 
 /// Names the weights of both networks, one file behind the other; part of an evaluator's version.
-pub const ENTAILMENT_VERSION: &str = "entailment-39711079";
+pub const ENTAILMENT_VERSION: &str = "entailment-5ce1f099";
 
 /// Names the relevance weights; part of an evaluator's version.
 pub const RELEVANCE_VERSION: &str = "relevance-06bcc315";
@@ -55,10 +55,10 @@ pub const RELEVANCE_VERSION: &str = "relevance-06bcc315";
 pub const REFUSAL_VERSION: &str = "refusal-91556ed2";
 
 /// Names the combiner of `hallucination`; part of its version, since another one gives other scores.
-pub const COMBINER_VERSION: &str = "combiner-51fea5ab";
+pub const COMBINER_VERSION: &str = "combiner-6bd2c7a8";
 
 /// Names the combiner of `summarization`; part of its version.
-pub const SUMMARY_COMBINER_VERSION: &str = "combiner-eb70591b";
+pub const SUMMARY_COMBINER_VERSION: &str = "combiner-da4f56bf";
 
 /// Names the combiners of both evaluators of relevance; part of their versions.
 pub const RELEVANCE_COMBINERS_VERSION: &str = "combiner-9cf4db0e";
