@@ -349,7 +349,7 @@ mod tests {
         let router = "To restore the factory settings, hold the reset button for ten seconds. The network name and the Wi-Fi password are \
                       reset to the values on the label. Parental controls have to be set up again.";
         let password = |becomes: &str| {
-            let answer = format!("After the reset the Wi-Fi password will be {becomes}.");
+            let answer = format!("The Wi-Fi password will be {becomes}.");
             asked("What happens to the Wi-Fi password after a factory reset?", &answer, router)
         };
         let (reset, kept) = (password("reset"), password("kept"));
