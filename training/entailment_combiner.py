@@ -26,7 +26,7 @@ FEATURES = ["entail_logit", "missing_numbers", "missing_names", "window_containm
 
 # Balanced accuracy on the held-out sets is nearly flat from .40 to .56 (.813 to .820 in the mean of five); the lower end fails fewer true answers, and a
 # demo's true answer, which infers from a contrast, has .425.
-THRESHOLD = 0.395
+THRESHOLD = 0.35
 # What a set counts; the written ones together about as much as the natural ones.
 SHARE = {"begin": 2.0, "wice_claim": 2.0, "fever_symmetric": 1.0}
 WRITTEN_SHARE = 0.05
