@@ -40,7 +40,7 @@ pub(super) fn watch(config: &mut Config) {
     let filter = format!("operation = 'llm' AND service_name = '{SERVICE}'");
     config.sample.rules.push(RuleConfig::new(SERVICE, &filter, 1.0, &["hallucination"]));
     let mut alert = AlertConfig::new("hallucination-drift", "hallucination", Method::Objective);
-    alert.filter = format!("service_name = '{SERVICE}'");
+    alert.filter = format!("rule = '{SERVICE}'");
     alert.slices = vec!["request_model".to_owned()];
     alert.objective = Some(0.9);
     alert.min_n = 20;
