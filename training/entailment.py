@@ -195,18 +195,23 @@ class Scorer:
         for s in parts:
             if s not in self.lengths:
                 self.lengths[s] = len(self.tokens.plain(s).ids)
-        return ef.Context(parts, [self.lengths[s] for s in parts])
+        return ef.Context(parts, [self.lengths[s] for s in parts], passages=ef.passage_numbers(context))
 
     def details(self, items, label="rows"):
-        """For each (context, answer sentences[, question]): [(sentence, (window, best sentence), logits)]."""
+        """For each (context, answer sentences[, question that is read with them[, question]]): [(sentence, (window, best sentence), logits)].
+
+        The question chooses passages even where it is not read.
+        """
         found, rows, places = [], [], []
         for number, (c, answer, *question) in enumerate(items):
             context = self.context(c)
+            read, asked = question[:1], (question or [""])[-1]
+            read = [text for text in read if text]
             found.append((context, []))
             for sentence in answer:
-                window = ef.window(context, sentence, self.limit)
+                window = ef.window(context, sentence, self.limit, asked)
                 places.append((number, sentence, window))
-                rows.append(self.row(context.text(window[0]), " ".join([*question, sentence])))
+                rows.append(self.row(context.text(window[0]), " ".join([*read, sentence])))
         for (number, sentence, window), values in zip(places, self.logits(rows)):
             found[number][1].append((sentence, window, [float(v) for v in values]))
         return found
@@ -325,10 +330,11 @@ def fixture(args):
     """tests/fixtures/entailment.json, for the program's own implementation."""
     from entailment_fixture import CASES
     scorer, model, out = Scorer(args), json.loads((OUTPUT / "combiner.json").read_text()), []
-    items = [(c, answers({"answer": a})) for c, a in CASES]
+    cases = [(*case, "")[:3] for case in CASES]
+    items = [(c, answers({"answer": a}), "", question) for c, a, question in cases]
     rounded = lambda values: {k: round(float(v), 5) for k, v in values.items()}
-    for (c, a), (context, parts), each in zip(CASES, scorer.details(items), scorer.features(items)):
-        out.append({"context": c, "answer": a, "context_sentences": context.sentences, "context_tokens": context.lengths,
+    for (c, a, question), (context, parts), each in zip(cases, scorer.details(items), scorer.features(items)):
+        out.append({"context": c, "question": question, "answer": a, "passages": context.passages, "context_sentences": context.sentences, "context_tokens": context.lengths,
                     "answer_sentences": [
                         {"text": s, "window": window, "best_sentence": best,
                          "logits": [round(v, 4) for v in logits], "features": rounded(f)}

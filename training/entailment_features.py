@@ -11,6 +11,7 @@ Definitions
 * content word: a word that is not in STOP_WORDS. Contents of a text are compared as sets of stems.
 * rank of a context sentence for an answer sentence: its part of the content stems that the answer sentence shares with the
   context, each counting by its inverse document frequency over the context's sentences, as in BM25.
+* passage: a document of the context, or a part of it that begins with a mark such as [2] at the start of a line.
 * window: see `window`.
 """
 
@@ -26,6 +27,7 @@ import numpy as np
 WINDOW_TOKENS, WINDOW_SENTENCES = 128, 8
 HEAD_TOKENS = 64  # a longer first row of a table is not repeated
 MAX_CONTEXT_SENTENCES = 2000
+NEAR_SHARE = 0.5  # a passage that shares less with the question and the answer than this part of what the nearest one shares is left out
 SHORT_WORDS = 40
 
 STOP_WORDS = frozenset("""a about above after again all also although am an and any are as at be because been before being
@@ -143,9 +145,33 @@ def sentences(text):
     return [s for s in out if any(c.isalnum() for c in s)]
 
 
+MARK = re.compile(r"\[[0-9]{1,3}\]:?(?=\s)")
+
+
 def context_sentences(context):
-    parts = context if isinstance(context, list) else [context]
-    return [s for part in parts for s in sentences(part)][:MAX_CONTEXT_SENTENCES]
+    return [s for passage in context_passages(context) for s in passage][:MAX_CONTEXT_SENTENCES]
+
+
+def context_passages(context):
+    """The sentences of each passage."""
+    out = []
+    for part in context if isinstance(context, list) else [context]:
+        out.append([])
+        for line in part.split("\n"):
+            if MARK.match(line.lstrip()):
+                out.append([])
+            out[-1] += sentences(line)
+    return [passage for passage in out if passage]
+
+
+def passage_numbers(context):
+    """For each of `context_sentences`, the number of its passage."""
+    return [n for n, passage in enumerate(context_passages(context)) for _ in passage][:MAX_CONTEXT_SENTENCES]
+
+
+def without_mark(sentence):
+    mark = MARK.match(sentence)
+    return sentence[mark.end():].lstrip() if mark else sentence
 
 
 # ------------------------------------------------------------------------------------------------------------ vectors
@@ -217,8 +243,10 @@ class Context:
     sentences: list
     lengths: list   # tokens, without [CLS] and [SEP]
     vectors: object = None   # of the sentences, for those who make pairs of them
+    passages: list = None    # the number of each sentence's passage; without them all is one
 
     def __post_init__(self):
+        self.passages = self.passages or [0] * len(self.sentences)
         self.contents = [content(s) for s in self.sentences]
         self.content = set().union(*self.contents)
         self.words = {stem(w) for s in self.sentences for w in words(s)}
@@ -237,30 +265,50 @@ class Context:
             if head is not None and head not in chosen and head != told and self.lengths[head] <= HEAD_TOKENS:
                 parts.append(self.sentences[head])
                 told = head
-            parts.append(self.sentences[i])
+            parts.append(without_mark(self.sentences[i]))
         return with_spans(" ".join(parts))
+
+
+def rare(context, text):
+    """{stem: inverse document frequency over the context's sentences} of what a text shares with the context, in the stems' order."""
+    count, having = len(context.contents), Counter(w for c in context.contents for w in c)
+    return {w: math.log(1 + (count - having[w] + 0.5) / (having[w] + 0.5)) for w in sorted(content(text)) if w in having}
 
 
 def ranked(context, sentence):
     """Indices of the context's sentences from the highest rank on, ties: the earlier first."""
-    count, having = len(context.contents), Counter(w for c in context.contents for w in c)
-    weight = {w: math.log(1 + (count - having[w] + 0.5) / (having[w] + 0.5)) for w in sorted(content(sentence)) if w in having}
+    weight = rare(context, sentence)
     total = sum(weight.values())
     ranks = [sum(v for w, v in weight.items() if w in c) / total if total else 0.0 for c in context.contents]
-    return sorted(range(count), key=lambda i: (-round(ranks[i], 4), i))
+    return sorted(range(len(ranks)), key=lambda i: (-round(ranks[i], 4), i))
 
 
-def window(context, sentence, limit=WINDOW_TOKENS):
+def near(context, text, best):
+    """Indices of the sentences of the passages that are near: they share NEAR_SHARE or more of what the nearest one shares with the
+    text. The passage of the sentence `best` always is."""
+    weight, known = rare(context, text), {}
+    for number, words_ in zip(context.passages, context.contents):
+        known.setdefault(number, set()).update(words_)
+    shared = {n: sum(v for w, v in weight.items() if w in words_) for n, words_ in known.items()}
+    most = max(shared.values())
+    kept = {n for n, v in shared.items() if not most or round(v / most, 4) >= NEAR_SHARE} | {context.passages[best]}
+    return [i for i, n in enumerate(context.passages) if n in kept]
+
+
+def window(context, sentence, limit=WINDOW_TOKENS, question=""):
     """(indices of the window's sentences, best sentence).
 
-    A context of at most `limit` tokens is the window. Otherwise the WINDOW_SENTENCES sentences of the highest rank that fit in
-    it together, in their order in the text; the first of them in any case.
+    Of the passages only those count that are `near` to the question and the sentence: what is beside the point drew true answers down.
+    If they have at most `limit` tokens together they are the window. Otherwise it is the WINDOW_SENTENCES of their sentences that have the
+    highest rank and fit in it together, in their order in the text; the first of them in any case.
     """
     order = ranked(context, sentence)
-    if sum(context.lengths) <= limit:
-        return list(range(len(order))), order[0]
+    kept = near(context, f"{question} {sentence}", order[0])
+    if sum(context.lengths[i] for i in kept) <= limit:
+        return kept, order[0]
     chosen, total = [], 0
-    for i in order:
+    inside = set(kept)
+    for i in (i for i in order if i in inside):
         if not chosen or (len(chosen) < WINDOW_SENTENCES and total + context.lengths[i] <= limit):
             chosen.append(i)
             total += context.lengths[i]

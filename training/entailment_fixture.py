@@ -13,6 +13,10 @@ _LONG = " ".join([_TOUR, "The island can be reached by ferry from Norrhamn twice
                   "A festival with music and a rowing race takes place every July. The race was won by Ingrid Berg in 2019. "
                   "The church dates from the 17th century and has a famous altar. Its bell came from a ship that was lost in 1741."])
 
+_JOINED = ("[1] Tents: a tent for two costs 140 euros. Tents may be returned within 30 days.\n[2] Boots: boots cost 90 euros and may be "
+           "exchanged within 14 days.\n[3] The shop opens at nine, on Sundays at eleven [4].")
+
+# A context, an answer, and where there is a third a question.
 CASES = [
     (_TOUR, "The tower has 214 steps. There is no lift."),
     (_TOUR, "The tower has 241 steps."),
@@ -36,5 +40,9 @@ CASES = [
     ("Lena Brandt led the choir from 1987 to 1995. Between 1996 and 1999 she taught; the years 2001 and 2007 she spent abroad.", "Lena Brandt led the choir for eight years."),
     ("| Boat | Seats |\n|---|---|\n| Alma | 12 |\n" + _LONG, "The Alma has twelve seats."),
     ("Anna Ito works for Norvex in Oslo. Her brother David lives in Kyoto.", "David Ito works for Norvex in Oslo."),
+    (_JOINED, "They cost 90 euros.", "What do boots cost?"),
+    (_JOINED, "Within 14 days.", "Until when may a tent be returned?"),
+    ([_JOINED, "Sleeping bags cost 60 euros.", "A warranty of two years is given on tents."], "You have two years.", "How long is the warranty on a tent?"),
+    ([_TOUR, _LONG, "Boats leave from the north pier."], "A ticket costs 7.50 euros, and 60 euros for a group of ten.", "What does a guided tour of the lighthouse cost?"),
     ("Revenue rose by 4.2% to $1,300 million; profit fell.", "Revenue rose by 4.2 percent to 1.3 billion dollars."),
 ]

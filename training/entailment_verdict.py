@@ -36,7 +36,7 @@ LONG_SHARE = 4.0
 
 
 def asked(row, on):
-    """The question that is read with the answer: a single one that is short, asks about a text, and speaks to nobody.
+    """(the question if it is read with the answer, the question): read is a single one that is short, asks about a text, and speaks to nobody.
 
     In conversations over a snippet it made answers that only fit the question look supported (BEGIN .936 without, .871 with).
     """
@@ -44,7 +44,7 @@ def asked(row, on):
     found = ef.words(q)
     fits = on and q.rstrip().endswith("?") and len(found) <= QUESTION_WORDS and not {"you", "your"} & set(found)
     fits = fits and len(ef.words(context if isinstance(context, str) else " ".join(context))) > SNIPPET_WORDS
-    return (q.strip(),) if fits else ()
+    return q.strip() if fits else "", q.strip()
 
 
 def load(args):

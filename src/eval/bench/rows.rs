@@ -64,18 +64,19 @@ pub struct Span {
 }
 
 impl Row {
-    /// What an evaluator is given: a single text counts as the answer, a passage as the context.
+    /// What an evaluator is given: a single text counts as the answer, a passage as the context, and each text of a list as
+    /// a document of its own.
     pub fn input(&self) -> EvalInput {
         let document = |text: String| Document { content: Some(text), ..Document::default() };
-        let context = match &self.context {
-            Json::String(text) => Some(text.clone()),
-            Json::Array(parts) => Some(parts.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(" ")),
-            _ => self.passage.clone(),
+        let contexts: Vec<String> = match &self.context {
+            Json::String(text) => vec![text.clone()],
+            Json::Array(parts) => parts.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
+            _ => self.passage.iter().cloned().collect(),
         };
         EvalInput {
             question: self.question.clone().filter(|text| !text.trim().is_empty()),
             answer: self.answer.clone().or_else(|| self.text.clone()),
-            contexts: context.into_iter().map(document).collect(),
+            contexts: contexts.into_iter().map(document).collect(),
             ..EvalInput::default()
         }
     }
@@ -178,5 +179,17 @@ mod tests {
         std::fs::write(&path, "no gzip").unwrap();
         assert!(read(&found[0], "test", None).unwrap_err().contains("pairs.jsonl.gz"));
         assert!(datasets(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn each_text_of_a_list_is_a_document() {
+        let texts = |row: &str| {
+            let input = serde_json::from_str::<Row>(row).unwrap().input();
+            input.contexts.into_iter().filter_map(|document| document.content).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(r#"{"context":["One.","Two."],"passage":"x"}"#), ["One.", "Two."]);
+        assert_eq!(texts(r#"{"context":"One. Two."}"#), ["One. Two."]);
+        assert_eq!(texts(r#"{"passage":"One."}"#), ["One."]);
+        assert!(texts("{}").is_empty());
     }
 }

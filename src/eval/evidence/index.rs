@@ -38,14 +38,8 @@ impl Index {
     /// one first. Costs no network: on held-out rows the sentence of the greatest cosine similarity is among the first
     /// eight in most cases.
     pub fn nearest(&self, sentence: &str) -> Vec<usize> {
-        let count = self.contents.len() as f64;
         let (mut weights, mut total) = (vec![0.0; self.contents.len()], 0.0);
-        // A sum of floats depends on its order, and a set has none.
-        let mut wanted: Vec<String> = content(sentence).into_iter().collect();
-        wanted.sort_unstable();
-        for places in wanted.iter().filter_map(|word| self.places.get(word)) {
-            let having = places.len() as f64;
-            let weight = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
+        for (weight, places) in self.rare(sentence) {
             total += weight;
             places.iter().for_each(|at| weights[*at] += weight);
         }
@@ -53,6 +47,36 @@ impl Index {
         let mut order: Vec<usize> = (0..self.contents.len()).collect();
         order.sort_by_cached_key(|at| (-rank(at), *at));
         order
+    }
+
+    /// How much each passage shares with `text`, as a part of what the nearest one shares; 1 for all if none shares
+    /// anything. `passages` has the number of each sentence's passage, from 0 on, in order.
+    pub(super) fn shared(&self, text: &str, passages: &[usize]) -> Vec<f64> {
+        let mut weights = vec![0.0; passages.last().map_or(0, |last| last + 1)];
+        for (weight, places) in self.rare(text) {
+            let mut before = None;
+            for passage in places.iter().map(|at| passages[*at]) {
+                if before.replace(passage) != Some(passage) {
+                    weights[passage] += weight;
+                }
+            }
+        }
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        weights.into_iter().map(|weight| if most > 0.0 { weight / most } else { 1.0 }).collect()
+    }
+
+    /// The stems that a text shares with the context, in their order, each with its inverse document frequency and the
+    /// sentences that have it.
+    fn rare(&self, text: &str) -> impl Iterator<Item = (f64, &[usize])> {
+        let count = self.contents.len() as f64;
+        // A sum of floats depends on its order, and a set has none.
+        let mut wanted: Vec<String> = content(text).into_iter().collect();
+        wanted.sort_unstable();
+        wanted.into_iter().filter_map(move |word| {
+            let places = self.places.get(&word)?;
+            let having = places.len() as f64;
+            Some(((1.0 + (count - having + 0.5) / (having + 0.5)).ln(), places.as_slice()))
+        })
     }
 }
 
@@ -73,5 +97,15 @@ mod tests {
         assert_eq!(index.nearest("Elephants sleep."), [0, 1, 2, 3, 4]);
         assert_eq!(index.share_missing(&content("shop elephants")), 0.5);
         assert_eq!(index.share_missing(&content("it was")), 0.0);
+    }
+    #[test]
+    fn passages_share_a_part_of_what_the_nearest_one_shares() {
+        let index =
+            Index::new(&["Tents cost 40 euros.", "A tent lasts.", "Boots cost 90 euros.", "We are open."]);
+        let shared = index.shared("What do tents cost?", &[0, 0, 1, 2]);
+        assert_eq!((shared[0], shared[2]), (1.0, 0.0));
+        assert!(shared[1] > 0.4 && shared[1] < 0.6, "{shared:?}");
+        assert_eq!(index.shared("Elephants sleep.", &[0, 0, 1, 2]), [1.0, 1.0, 1.0]);
+        assert!(Index::new(&[]).shared("What?", &[]).is_empty());
     }
 }

@@ -21,7 +21,7 @@ mod spans;
 mod vocabulary;
 
 pub use combiner::{Combiner, Contribution, all_supported};
-pub use context::{Context, Passage};
+pub use context::{Context, Passage, is_marked};
 pub use courtesy::is_courtesy;
 pub use features::{Features, missing, sentence_features};
 pub use index::Index;

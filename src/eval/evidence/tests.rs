@@ -14,6 +14,8 @@ struct Fixture {
 struct Case {
     context_sentences: Vec<String>,
     context_tokens: Vec<usize>,
+    passages: Vec<usize>,
+    question: String,
     answer_sentences: Vec<Sentence>,
     probability: f64,
 }
@@ -41,11 +43,11 @@ fn agrees_with_the_program_that_learned_the_weights() {
         let sentences: Vec<&str> = case.context_sentences.iter().map(String::as_str).collect();
         let lengths: Vec<usize> = sentences.iter().map(|text| models.encoder.token_count(text)).collect();
         assert_eq!(lengths, case.context_tokens);
-        let context = Context::new(sentences, lengths);
+        let context = Context::new(sentences, lengths, case.passages.clone());
         let found: Vec<Features> = case
             .answer_sentences
             .iter()
-            .map(|sentence| compare(&models, &context, sentence, &mut apart))
+            .map(|sentence| compare(&models, &context, (sentence, &case.question), &mut apart))
             .collect();
         let logits: Vec<f64> = found.iter().map(|f| combiner.logit(|name| f.value(name)).0).collect();
         let probability = all_supported(&logits);
@@ -60,8 +62,13 @@ fn entailed(logits: &[f32]) -> f32 {
     1.0 / logits.iter().map(|logit| (logit - logits[0]).exp()).sum::<f32>()
 }
 
-fn compare(models: &Models, context: &Context<'_>, sentence: &Sentence, apart: &mut Vec<f32>) -> Features {
-    let window = context.window(&sentence.text).unwrap();
+fn compare(
+    models: &Models,
+    context: &Context<'_>,
+    (sentence, question): (&Sentence, &str),
+    apart: &mut Vec<f32>,
+) -> Features {
+    let window = context.window(&sentence.text, question).unwrap();
     assert_eq!(window.best, sentence.best_sentence, "{}", sentence.text);
     assert_eq!(window.sentences, sentence.window, "{}", sentence.text);
     let pair = (context.text(&window.sentences), sentence.text.clone());

@@ -21,6 +21,8 @@ const MAX_CONTEXT_SENTENCES: usize = 2_000;
 const SHORT_WORDS: usize = 40;
 /// A longer question is a conversation or a text of its own, and is not read with the answer.
 const QUESTION_WORDS: usize = 40;
+/// Of a question no more chooses passages: it is compared once a sentence.
+const CHOOSING_BYTES: usize = 4_000;
 /// Talk over a context of no more words is judged without the question, which made what only fits it look supported.
 const SNIPPET_WORDS: usize = 60;
 /// A sentence of fewer words says nothing that could be checked.
@@ -36,10 +38,10 @@ const MAX_TOLD: usize = 6;
 
 /// The probability that the context supports everything that the answer says, from 0 to 1.
 ///
-/// A cross-encoder reads each sentence of the answer with the sentences of the context that are nearest to it, and says
-/// whether they entail or contradict it. A logistic regression combines this, for each sentence, with signs that cost
-/// nothing: numbers and names that the context does not have, and shared words; [`all_supported`] puts the sentences
-/// together. A short answer is judged at once. The rationale tells the least supported sentence, its best evidence, and
+/// A cross-encoder reads each sentence of the answer with the sentences of the context that are nearest to it, from the
+/// passages that share enough with the question and the sentence, and says whether they entail or contradict it. A logistic
+/// regression combines this, for each sentence, with signs that cost nothing: numbers and names that the context does not
+/// have, and shared words; [`all_supported`] puts the sentences together. A short answer is judged at once. The rationale tells the least supported sentence, its best evidence, and
 /// what spoke against it; the evidence of a fail has the place of each unsupported sentence. An answer or a context that
 /// is surely not English is skipped. Questions and sentences of one or two words are not judged unless there is nothing
 /// else; greetings and offers of help never are. A short question is read before the sentence, because an answer such as
@@ -58,6 +60,13 @@ struct SentenceEvidence<'a> {
     features: Features,
 }
 
+/// A question, which always helps to choose passages and is not always read.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    chooses: &'a str,
+    read: Option<&'a str>,
+}
+
 impl Hallucination {
     /// With the threshold that the weights were measured with.
     ///
@@ -68,7 +77,7 @@ impl Hallucination {
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
         let metric = Metric::new(NAME, Better::Higher, Some(combiner.threshold));
-        let version = format!("5+{}+{COMBINER_VERSION}", models.version(Slot::Entailment));
+        let version = format!("6+{}+{COMBINER_VERSION}", models.version(Slot::Entailment));
         Ok(Self { models, combiner, metrics: [metric], version })
     }
 
@@ -94,7 +103,11 @@ impl Hallucination {
         let said = without_courtesy(answer, &cut.pieces);
         let is_short = words(said).len() <= SHORT_WORDS;
         let whole = [said];
-        let question = input.asked().filter(|text| is_read(text, &context));
+        let asked = input.asked();
+        let question = Asked {
+            chooses: beginning(asked.unwrap_or("")),
+            read: asked.filter(|text| is_read(text, &context)),
+        };
         let judged = self.sentences(&context, if is_short { &whole } else { &sentences }, question)?;
         let found =
             |sentence: &SentenceEvidence<'_>| self.combiner.logit(|name| sentence.features.value(name));
@@ -136,23 +149,23 @@ impl Hallucination {
     fn context<'a>(&self, evidence: &[Evidence<'a>]) -> Context<'a> {
         let sentences: Vec<&str> = evidence.iter().map(|e| e.text).collect();
         let lengths = sentences.iter().map(|text| self.models.encoder.token_count(text)).collect();
-        Context::new(sentences, lengths)
+        Context::new(sentences, lengths, evidence.iter().map(|e| e.passage).collect())
     }
 
     fn sentences<'a>(
         &self,
         context: &Context<'_>,
         sentences: &[&'a str],
-        question: Option<&str>,
+        question: Asked<'_>,
     ) -> Result<Vec<SentenceEvidence<'a>>, ModelError> {
         let mut judged = Vec::with_capacity(sentences.len());
         let (mut pairs, mut places) = (Vec::new(), Vec::new());
         for text in sentences.iter().copied() {
-            let Some(window) = context.window(text) else { continue };
+            let Some(window) = context.window(text, question.chooses) else { continue };
             let is_said = is_verbatim(text, context.sentences[window.best]);
             if !is_said {
                 let said =
-                    question.map_or_else(|| text.to_owned(), |asked| format!("{} {text}", asked.trim()));
+                    question.read.map_or_else(|| text.to_owned(), |asked| format!("{} {text}", asked.trim()));
                 pairs.push((context.text(&window.sentences), said));
                 places.push(judged.len());
             }
@@ -208,6 +221,11 @@ fn without_courtesy<'a>(answer: &'a str, sentences: &[&'a str]) -> &'a str {
     let start = if first == 0 { 0 } else { from[0] };
     let end = if last + 1 == sentences.len() { answer.len() } else { to[1] };
     answer.get(start..end).unwrap_or(answer).trim()
+}
+
+/// What of a question chooses passages.
+fn beginning(question: &str) -> &str {
+    &question[..question.floor_char_boundary(CHOOSING_BYTES)]
 }
 
 /// Whether it is one question, short and about a text, and speaks to nobody.
@@ -357,6 +375,24 @@ mod tests {
     }
 
     #[test]
+    fn passages_beside_the_point_are_not_read() {
+        let returns = "Return policy: unopened items may be returned within 30 days of delivery for a full refund. Opened items may \
+                       be returned within 14 days and a 15% restocking fee is charged.";
+        let policies = format!(
+            "[1] {returns}\n[2] Shipping: standard delivery takes 3 to 5 business days and costs 4.90 EUR. Items damaged in delivery \
+             are replaced.\n[3] Warranty: the kettle has a two-year limited warranty. No refund is offered for limescale damage."
+        );
+        let question = "How many days do I have to return an unopened item, and is a restocking fee charged?";
+        let right = "You can return an unopened item within 30 days of delivery for a full refund. There is no restocking fee for \
+                     unopened items.";
+        let among = asked(question, right, &policies);
+        assert!(among.value.unwrap() > 0.6, "{among:?}");
+        let wrong =
+            "You have 90 days to return an unopened item, and a 25% restocking fee is always charged.";
+        assert_eq!(asked(question, wrong, &policies).passed, Some(false));
+    }
+
+    #[test]
     fn days_and_exceptions_are_read() {
         let museum = "The museum opens at nine in the morning. It is closed on Mondays. Tickets cost twelve euros. Children \
                       under six enter free of charge.";
@@ -371,8 +407,8 @@ mod tests {
     #[test]
     fn a_short_question_about_a_text_is_read_and_talk_is_not() {
         let sentences = vec!["One word after the other makes a text that is long enough to ask about it."; 5];
-        let long = Context::new(sentences.clone(), vec![16; 5]);
-        let short = Context::new(sentences[..1].to_vec(), vec![16]);
+        let long = Context::new(sentences.clone(), vec![16; 5], vec![0; 5]);
+        let short = Context::new(sentences[..1].to_vec(), vec![16], vec![0]);
         assert!(is_read("How long is the text?", &long));
         assert!(!is_read("How long is the text?", &short));
         assert!(!is_read("Do you like the text?", &long));
