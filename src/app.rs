@@ -371,7 +371,8 @@ impl Rooms {
             .map_err(|e| AppError::Ended("loading models", e.to_string()))??;
         let askers = Askers::open(config, &registry, &policy, &clock)?;
         let (asked_at_once, registry) = (askers.at_once(), registry.with(askers.evaluators(), &config.eval));
-        alert_metrics::warn(config, &registry);
+        let alerts = plan(config)?;
+        alert_metrics::warn(config, &alerts, &registry);
         let rules = compile(&config.sample.rules).map_err(AppError::Rules)?;
         let rules = Arc::new(rules.into_iter().map(|rule| in_lanes(rule, &registry)).collect::<Vec<_>>());
         let known = lake.recent(Table::Decisions, "trace_id", REMEMBERED).await?;
@@ -397,7 +398,7 @@ impl Rooms {
             judges.count_spent(&sql.collect(Judges::SPENT).await?.1);
         }
         judges.read_sessions_with(askers::sessions_of(sql.clone()));
-        let watcher = Watcher::open(journal.clone(), plan(config)?, config.drift.clone(), clock.clone())?;
+        let watcher = Watcher::open(journal.clone(), alerts, config.drift.clone(), clock.clone())?;
         let backends = [&config.emit, &config.forward, &config.forward_logs];
         let emitters = Emitter::all(&journal, backends, &clock)?;
         let (to, on, now, registry) = (journal.clone(), queue.clone(), clock.clone(), Arc::new(registry));

@@ -31,8 +31,8 @@ pub struct Findings {
 }
 
 impl Findings {
-    fn of(config: &Config, registry: &Registry) -> Self {
-        Self { faults: faults(config, registry), warnings: warnings(config, registry) }
+    fn of(config: &Config, definitions: &[Definition], registry: &Registry) -> Self {
+        Self { faults: faults(config, registry), warnings: warnings(config, definitions, registry) }
     }
 
     /// Says them in the log: a server that ran before does not stop for them.
@@ -54,16 +54,18 @@ pub fn findings(config: &Config) -> Findings {
     };
     // A key that is not on this machine is told at the start of the server.
     let Ok(askers) = Askers::open(config, &registry, &policy, &clock) else { return Findings::default() };
-    Findings::of(config, &registry.with(askers.evaluators(), &config.eval))
+    // What does not compile is a fault of the configuration.
+    let definitions = compile(&config.alerts).unwrap_or_default();
+    Findings::of(config, &definitions, &registry.with(askers.evaluators(), &config.eval))
 }
 
-/// Says in the log what [`findings`] tells, with the evaluators that run.
-pub(super) fn warn(config: &Config, registry: &Registry) {
-    Findings::of(config, registry).log();
+/// Says in the log what [`findings`] tells, with the alerts of `plan` and the evaluators that run.
+pub(super) fn warn(config: &Config, plan: &Plan, registry: &Registry) {
+    Findings::of(config, &plan.definitions, registry).log();
 }
 
 /// An alert takes each score for an item of its own, and two rules that select one trace give it two scores.
-fn warnings(config: &Config, registry: &Registry) -> Vec<String> {
+fn warnings(config: &Config, definitions: &[Definition], registry: &Registry) -> Vec<String> {
     let asked: Vec<(&String, Vec<Arc<dyn Evaluator>>)> = config
         .sample
         .rules
@@ -88,8 +90,7 @@ fn warnings(config: &Config, registry: &Registry) -> Vec<String> {
             first.trim_matches('"')
         ))
     };
-    // What does not compile is a fault of the configuration.
-    compile(&config.alerts).unwrap_or_default().iter().filter_map(warning).collect()
+    definitions.iter().filter_map(warning).collect()
 }
 
 fn faults(config: &Config, registry: &Registry) -> Vec<String> {

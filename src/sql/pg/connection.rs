@@ -42,6 +42,8 @@ pub struct Handlers {
     pub cancel: Arc<DefaultCancelHandler>,
     /// Bytes that a message may have after the login.
     pub max_message: usize,
+    /// Counts refusals, if all places are taken: then only a request to cancel is served.
+    pub full: Option<metrics::Counter>,
 }
 
 /// Answers the messages of `socket` until its end.
@@ -83,6 +85,13 @@ pub async fn talk(socket: TcpStream, tls: Option<TlsAcceptor>, handlers: Arc<Han
             }
             Some(Err(why)) => return Err(io::Error::other(why.to_string())),
         };
+        let is_cancel = matches!(message, PgWireFrontendMessage::CancelRequest(_));
+        if let Some(refused) = handlers.full.as_ref().filter(|_| !is_cancel) {
+            refused.increment(1);
+            let why = fatal("53300", "too many connections: sql.max_connections are open".to_owned());
+            let _ = tokio::time::timeout(FAREWELL, process_error(&mut socket, why, false)).await;
+            return Ok(());
+        }
         let is_extended = message.is_extended_query();
         let done = process_message(
             message,
@@ -95,6 +104,10 @@ pub async fn talk(socket: TcpStream, tls: Option<TlsAcceptor>, handlers: Arc<Han
         );
         if let Err(why) = caught(done).await {
             process_error(&mut socket, why, is_extended).await?;
+        }
+        if handlers.full.is_some() {
+            // The place is for the next who wants to cancel.
+            return Ok(());
         }
     }
 }

@@ -20,6 +20,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Bytes of a message beside the text of a query: 65,535 parameters of 256 bytes.
 const PARAMETERS: usize = 16 << 20;
 
+/// Connections beside `max_connections` that may ask to cancel a query: whoever presses Ctrl-C needs no session.
+const BESIDE: usize = 8;
+
 /// The name of this endpoint in the metrics.
 const ENDPOINT: &str = "PostgreSQL";
 
@@ -36,7 +39,8 @@ pub struct PgEndpoint {
 /// Serves the PostgreSQL wire protocol on `listener` until `shutdown`.
 ///
 /// Where there are no tokens the caller guarantees that `listener` is bound to the loopback. At most `max_connections` are
-/// open; one more is closed at once. When the call returns, every connection is closed.
+/// open; eight more may ask to cancel a query and are told 53300 when they ask for anything else, and
+/// one more than these is closed at once. When the call returns, every connection is closed.
 pub async fn serve(listener: TcpListener, sql: Arc<Sql>, endpoint: PgEndpoint, shutdown: CancellationToken) {
     metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT).increment(0);
     let encrypted = match &endpoint.tls {
@@ -50,22 +54,30 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, endpoint: PgEndpoint, s
     let connections = Arc::new(ConnectionManager::new());
     let queries = Arc::new(Queries::new(sql, endpoint.access.clone()));
     let cancel = Arc::new(DefaultCancelHandler::new(connections.clone()));
-    let handlers = |refused: CancellationToken| {
+    let handlers = |refused: CancellationToken, full: Option<metrics::Counter>| {
         let startup = Startup::new(endpoint.access.clone(), encrypted, connections.clone(), refused);
         let (queries, startup, cancel) = (queries.clone(), Arc::new(startup), cancel.clone());
-        Arc::new(Handlers { queries, startup, cancel, max_message })
+        Arc::new(Handlers { queries, startup, cancel, max_message, full })
     };
-    let mut open = JoinSet::new();
+    let (mut open, mut beside) = (JoinSet::new(), JoinSet::new());
     loop {
         tokio::select! {
             () = shutdown.cancelled() => break,
             Some(_) = open.join_next(), if !open.is_empty() => {}
+            Some(_) = beside.join_next(), if !beside.is_empty() => {}
             accepted = listener.accept() => match accepted {
                 Ok((socket, _)) if open.len() < most => {
                     tune(&socket);
                     let acceptor = tls.as_ref().map(Tls::pg);
                     let end = shutdown.child_token();
-                    open.spawn(converse(socket, acceptor, handlers(end.clone()), end));
+                    open.spawn(converse(socket, acceptor, handlers(end.clone(), None), end));
+                }
+                Ok((socket, _)) if beside.len() < BESIDE => {
+                    tune(&socket);
+                    let acceptor = tls.as_ref().map(Tls::pg);
+                    let end = shutdown.child_token();
+                    let refused = metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT);
+                    beside.spawn(converse(socket, acceptor, handlers(end.clone(), Some(refused)), end));
                 }
                 Ok((_, peer)) => {
                     metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT).increment(1);
@@ -80,6 +92,7 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, endpoint: PgEndpoint, s
         metrics::gauge!("groundline_connections", "door" => ENDPOINT).set(open.len() as f64);
     }
     while open.join_next().await.is_some() {}
+    while beside.join_next().await.is_some() {}
 }
 
 async fn converse(

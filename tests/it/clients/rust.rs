@@ -5,6 +5,7 @@ use crate::sdk::cache;
 use ::tokio_postgres::types::Type;
 use ::tokio_postgres::{Client, Column, NoTls, connect};
 use futures::TryStreamExt;
+use groundline::sql::Config;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -51,6 +52,30 @@ async fn tokio_postgres() {
     ];
     said.push(shows("cancel: `cancel_query`", ends_in_time(&Arc::new(client))).await);
     hold_aspects("tokio_postgres", &said.concat());
+}
+
+/// A request to cancel needs no place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_is_cancelled_while_all_places_are_taken() {
+    let one = Config { max_connections: 1, ..Config::default() };
+    let (at, _shutdown) = super::port_of(super::fixture::limited(one).await).await;
+    let config = format!("host=127.0.0.1 port={} user=me dbname=groundline", at.port());
+    let (client, connection) = connect(&config, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let Err(full) = connect(&config, NoTls).await else { panic!("all places are taken") };
+    assert_eq!(full.code().map(|code| code.code()), Some("53300"));
+    let cancel = client.cancel_token();
+    let endless = "SELECT count(*) FROM generate_series(1, 9000000) a, generate_series(1, 9000000) b";
+    let running = tokio::spawn(async move { client.query(endless, &[]).await });
+    while !running.is_finished() {
+        // One may come before the server is done with those before it.
+        let _ = cancel.cancel_query(NoTls).await;
+        tokio::task::yield_now().await;
+    }
+    let ended = running.await.unwrap().unwrap_err();
+    let told = ended.as_db_error().expect("an answer of the server");
+    assert_eq!(told.code().code(), "57014");
+    assert!(!told.message().contains("sql.timeout"), "{told}");
 }
 
 /// Drivers send the zone of their machine without being asked.

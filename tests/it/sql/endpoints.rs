@@ -404,13 +404,13 @@ async fn postgres_connections_are_capped() {
     let (first, _) = Pg::connect(at, None).await;
     let (_second, _) = Pg::connect(at, None).await;
     let (_, told) = Pg::connect(at, None).await;
-    assert!(told.is_empty(), "closed without a word");
+    assert!(text(&told).contains("53300"), "{}", text(&told));
     drop(first);
     let began = std::time::Instant::now();
     let mut third = loop {
         // The server sees a moment later that it is gone.
         match Pg::connect(at, None).await {
-            (third, told) if !told.is_empty() => break third,
+            (third, told) if kinds(&told).starts_with('R') => break third,
             _ => assert!(began.elapsed() < PATIENCE, "no place came back"),
         }
     };
