@@ -81,17 +81,22 @@ impl Scorer {
     }
 
     async fn handle(&self, lease: Lease, stop: &CancellationToken) -> Result<(), JournalError> {
-        if self.expire(&lease).await? { Ok(()) } else { self.evaluate(lease, stop).await }
+        if self.has_expired(&lease) {
+            return self.expire(&lease, Vec::new()).await;
+        }
+        self.evaluate(lease, stop).await
     }
 
-    /// Ends an item that has waited too long. True if it has.
-    pub(super) async fn expire(&self, lease: &Lease) -> Result<bool, JournalError> {
-        let has_expired = self.queue.is_expired(&lease.item, self.clock.now());
-        if has_expired {
-            let reason = format!("waited longer than queue.{}.max_age", lease.item.lane.as_str());
-            self.finish(lease, Vec::new(), Outcome::Expired, &reason).await?;
-        }
-        Ok(has_expired)
+    /// Whether an item has waited too long.
+    pub(super) fn has_expired(&self, lease: &Lease) -> bool {
+        self.queue.is_expired(&lease.item, self.clock.now())
+    }
+
+    /// Ends an item that has waited too long, with what some have answered before: they are paid.
+    pub(super) async fn expire(&self, lease: &Lease, judged: Vec<Evaluated>) -> Result<(), JournalError> {
+        let reason = format!("waited longer than queue.{}.max_age", lease.item.lane.as_str());
+        let rows = score_rows(lease, judged, self.clock.now());
+        self.finish(lease, rows, Outcome::Expired, &reason).await
     }
 
     /// The evaluators of the item that belong to its lane.

@@ -160,8 +160,8 @@ impl SlowLane {
         let until = Instant::now() + self.timeout;
         let key = (lease.item.id.clone(), lease.item.score_version);
         let mut judged = self.kept.lock().remove(&key).unwrap_or_default();
-        if self.scorer.expire(&lease).await? {
-            return Ok(());
+        if self.scorer.has_expired(&lease) {
+            return self.scorer.expire(&lease, judged).await;
         }
         let evaluators = match self.scorer.evaluators(&lease.item) {
             Ok(evaluators) => evaluators,

@@ -3,7 +3,7 @@
 use super::super::run::tests::item;
 use super::*;
 use crate::domain::score::{Better, Score, Usage};
-use crate::domain::time::SystemClock;
+use crate::domain::time::{Clock, ManualClock, SystemClock};
 use crate::domain::trace::EvalInput;
 use crate::eval::{Bill, Metric, Pace, Registry, Waits};
 use crate::journal::Journal;
@@ -107,6 +107,10 @@ struct Bench {
 
 impl Bench {
     fn new(probes: &[&Arc<Probe>], max_attempts: u32) -> Self {
+        Self::at(Arc::new(SystemClock), probes, max_attempts)
+    }
+
+    fn at(clock: Arc<dyn Clock>, probes: &[&Arc<Probe>], max_attempts: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = crate::journal::Config::default();
         let journal = Journal::open(folder.path(), config, crate::schema::FORMAT).unwrap();
@@ -116,7 +120,7 @@ impl Bench {
         let registry =
             Arc::new(Registry::of(probes.iter().map(|p| (*p).clone() as Arc<dyn Evaluator>).collect()));
         let timeout = Duration::from_secs(10);
-        let scorer = Arc::new(Scorer::new(journal, queue, registry, Arc::new(SystemClock), timeout));
+        let scorer = Arc::new(Scorer::new(journal, queue, registry, clock, timeout));
         Self { scorer, stop: CancellationToken::new(), _folder: folder }
     }
 
@@ -256,6 +260,26 @@ async fn an_item_that_only_fails_ends_with_an_error_and_what_others_said() {
             "b second error None None"
         ]
     );
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_expires_has_what_was_answered_and_paid_before() {
+    let (there, away) = (Arc::new(probe("a")), Arc::new(probe("b")));
+    away.is_away.store(true, Ordering::SeqCst);
+    let clock = Arc::new(ManualClock::at(SystemClock.now()));
+    let bench = Bench::at(clock.clone(), &[&there, &away], 3);
+    bench.put("one", &["a", "b"]);
+    bench.put("two", &["b"]);
+    let working = bench.start();
+    while bench.scorer.queue.rows().iter().any(|row| row.error.is_none()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    clock.advance(i64::try_from(LaneConfig::default().max_age.as_nanos()).unwrap() + 1);
+    bench.until_done().await;
+    assert_eq!(there.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(bench.scores(), ["a first ok Some(10) Some(0.5)", "a second ok None None"]);
     bench.stop.cancel();
     working.await.unwrap().unwrap();
 }
