@@ -25,8 +25,8 @@ NEGATIVE = {"contradiction", "missing_numbers", "missing_names", "negation"}
 FEATURES = ["entail_logit", "missing_numbers", "missing_names", "window_containment"]
 
 # Balanced accuracy in the mean of the five sets that choose is nearly flat from .48 to .54 (.837 to .841, each answer judged by weights that did not
-# see its context) and falls on both sides; of that range this end fails fewer true answers.
-THRESHOLD = 0.5
+# see its context) and falls on both sides; the lower end of that range fails fewer true answers.
+THRESHOLD = 0.48
 # What a set counts; the written ones together about as much as the natural ones.
 SHARE = {"begin": 2.0, "wice_claim": 2.0, "fever_symmetric": 1.0}
 WRITTEN_SHARE = 0.05

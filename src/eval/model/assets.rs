@@ -55,7 +55,7 @@ pub const RELEVANCE_VERSION: &str = "relevance-06bcc315";
 pub const REFUSAL_VERSION: &str = "refusal-91556ed2";
 
 /// Names the combiner of `hallucination`; part of its version, since another one gives other scores.
-pub const COMBINER_VERSION: &str = "combiner-69233e86";
+pub const COMBINER_VERSION: &str = "combiner-4b30094d";
 
 /// Names the combiner of `summarization`; part of its version.
 pub const SUMMARY_COMBINER_VERSION: &str = "combiner-da4f56bf";
