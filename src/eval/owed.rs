@@ -21,6 +21,14 @@ impl Bill {
         std::mem::replace(&mut *usage, model)
     }
 
+    /// Whether tokens or a cost stand on it.
+    fn is_open(&self) -> bool {
+        let has_some = |usage: &Usage| {
+            usage.input_tokens.is_some() || usage.output_tokens.is_some() || usage.cost_usd.is_some()
+        };
+        self.0.lock().as_ref().is_some_and(has_some)
+    }
+
     fn told(&self) -> Option<Usage> {
         self.0.lock().clone()
     }
@@ -39,6 +47,18 @@ impl Owed {
     /// With all of those.
     pub fn extend(&mut self, more: Self) {
         self.0.extend(more.0);
+    }
+
+    /// With those of a later try. Those of before that somebody has taken are let go, and none stands there twice.
+    pub fn renew(&mut self, later: Self) {
+        let is_in_later = |bill: &Bill| later.0.iter().any(|other| Arc::ptr_eq(&bill.0, &other.0));
+        self.0.retain(|bill| bill.is_open() && !is_in_later(bill));
+        self.0.extend(later.0);
+    }
+
+    /// Whether tokens or a cost stand on them that nobody has taken.
+    pub fn is_open(&self) -> bool {
+        self.0.iter().any(Bill::is_open)
     }
 
     /// Takes what is on all of them together; none if nobody was asked. What somebody else has told meanwhile is not in it.
@@ -88,5 +108,19 @@ mod tests {
         let nothing = Usage { model: "m".to_owned(), ..Usage::default() };
         assert_eq!((one.take(), owed.take()), (Some(nothing.clone()), Some(nothing)));
         assert_eq!(Bill::new(None).take(), None);
+    }
+
+    #[test]
+    fn a_later_try_keeps_what_is_still_owed_and_nothing_twice() {
+        let (taken, open, both, new) = (bill(1), bill(10), bill(100), bill(1_000));
+        let mut owed = Owed(vec![taken.clone(), open, both.clone()]);
+        assert!(owed.is_open() && !Owed::default().is_open());
+        taken.take();
+        owed.renew(Owed(vec![both, new]));
+        assert_eq!(owed.0.len(), 3);
+        assert_eq!(owed.take().and_then(|usage| usage.input_tokens), Some(1_110));
+        assert!(!owed.is_open());
+        owed.renew(Owed::default());
+        assert_eq!(owed.take(), None);
     }
 }

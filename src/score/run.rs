@@ -94,9 +94,8 @@ impl Scorer {
 
     /// Ends an item that has waited too long, with what some have answered before: they are paid.
     pub(super) async fn expire(&self, lease: &Lease, judged: Vec<Evaluated>) -> Result<(), JournalError> {
-        let reason = format!("waited longer than queue.{}.max_age", lease.item.lane.as_str());
         let rows = score_rows(lease, judged, self.clock.now());
-        self.finish(lease, rows, Outcome::Expired, &reason).await
+        self.finish(lease, rows, Outcome::Expired, &too_old(&lease.item)).await
     }
 
     /// The evaluators of the item that belong to its lane.
@@ -365,6 +364,11 @@ impl Scorer {
             }
         }
     }
+}
+
+/// Why an item that has waited too long is ended.
+pub(super) fn too_old(item: &Item) -> String {
+    format!("waited longer than queue.{}.max_age", item.lane.as_str())
 }
 
 /// A second phase whose item cannot be written down.

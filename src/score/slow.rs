@@ -6,7 +6,7 @@
 //! which have a lane of their own, see nothing of it.
 
 use super::rows::{Evaluated, score_rows};
-use super::run::{Scorer, Thread, errors};
+use super::run::{Scorer, Thread, errors, too_old};
 use crate::eval::{Away, Evaluator, Owed, Places, Said};
 use crate::journal::JournalError;
 use crate::queue::{Item, Lane, Lease, Outcome};
@@ -28,11 +28,56 @@ const AWAY: Duration = Duration::from_secs(5);
 const LAST: Duration = Duration::from_secs(5);
 /// How long an item waits for a thread; then another one may be first.
 const THREAD: Duration = Duration::from_secs(20);
-/// Items of which some answers are kept at most; of more, all is asked again.
+/// Items of which something is known that are kept at most; of more, all is asked again.
 const MAX_KEPT: usize = 10_000;
 
-/// What was said of items that wait for the rest, by item and version of its scores.
-type Kept = HashMap<(String, i32), Vec<Evaluated>>;
+/// What is known of items that wait for the rest, by item and version of its scores.
+type Kept = HashMap<(String, i32), Known>;
+
+/// What is known of an item that waits for the rest.
+#[derive(Default)]
+struct Known {
+    /// What was said of it.
+    judged: Vec<Evaluated>,
+    /// Those that have not answered, with what was paid to them.
+    owed: Vec<(Arc<dyn Evaluator>, Owed)>,
+}
+
+impl Known {
+    /// Whether the evaluator has answered.
+    fn has(&self, evaluator: &str) -> bool {
+        self.judged.iter().any(|one| one.evaluator == evaluator)
+    }
+
+    /// Whether nothing was said, and nothing paid for.
+    fn is_empty(&self) -> bool {
+        self.judged.is_empty() && !self.owed.iter().any(|(_, owed)| owed.is_open())
+    }
+
+    /// An evaluator has not answered, and this was paid to it.
+    fn owe(&mut self, evaluator: &Arc<dyn Evaluator>, owed: Owed) {
+        match self.owed.iter_mut().find(|(known, _)| known.id() == evaluator.id()) {
+            Some((_, before)) => before.renew(owed),
+            None => self.owed.push((Arc::clone(evaluator), owed)),
+        }
+    }
+
+    /// What was said, and an error of each that has not answered. Nobody comes again for what was paid to those: the errors
+    /// tell what it took.
+    fn given_up(self, why: &str) -> Vec<Evaluated> {
+        let Self { mut judged, mut owed } = self;
+        owed.retain(|(evaluator, _)| judged.iter().all(|one| one.evaluator != evaluator.id()));
+        judged
+            .extend(owed.iter().map(|(e, owed)| Evaluated { usage: owed.take(), ..errors(e.as_ref(), why) }));
+        judged
+    }
+
+    /// The same of an item that waited too long: who was paid nothing is no error of it.
+    fn expired(mut self, why: &str) -> Vec<Evaluated> {
+        self.owed.retain(|(_, owed)| owed.is_open());
+        self.given_up(why)
+    }
+}
 
 /// One worker of the slow lane, with many items in work.
 pub struct SlowLane {
@@ -72,10 +117,10 @@ impl Drop for Held {
 enum Asked {
     /// Everybody has answered.
     All,
-    /// Somebody is away, and this is no attempt.
-    Away(Away),
-    /// Somebody has not answered, and it may be for this very item; with what was paid to each of those.
-    Failed(String, Vec<(Arc<dyn Evaluator>, Owed)>),
+    /// Somebody is away, for as long as is known, and this is no attempt.
+    Away(String, Option<Duration>),
+    /// Somebody has not answered, and it may be for this very item.
+    Failed(String),
 }
 
 impl SlowLane {
@@ -117,8 +162,8 @@ impl SlowLane {
     /// The evaluators of `item` that have not answered yet; none where they are not known any more.
     fn open(&self, item: &Item) -> Vec<Arc<dyn Evaluator>> {
         let mut open = self.scorer.evaluators(item).unwrap_or_default();
-        if let Some(judged) = self.kept.lock().get(&(item.id.clone(), item.score_version)) {
-            open.retain(|evaluator| judged.iter().all(|known| known.evaluator != evaluator.id()));
+        if let Some(known) = self.kept.lock().get(&(item.id.clone(), item.score_version)) {
+            open.retain(|evaluator| !known.has(evaluator.id()));
         }
         open
     }
@@ -159,83 +204,77 @@ impl SlowLane {
         // Together they take no longer than the lease.
         let until = Instant::now() + self.timeout;
         let key = (lease.item.id.clone(), lease.item.score_version);
-        let mut judged = self.kept.lock().remove(&key).unwrap_or_default();
+        let mut known = self.kept.lock().remove(&key).unwrap_or_default();
         if self.scorer.has_expired(&lease) {
+            let judged = known.expired(&too_old(&lease.item));
             return self.scorer.expire(&lease, judged).await;
         }
         let evaluators = match self.scorer.evaluators(&lease.item) {
             Ok(evaluators) => evaluators,
-            Err(error) => return self.failed(&lease, key, judged, &error.to_string()).await,
+            Err(error) => return self.failed(&lease, key, known, &error.to_string()).await,
         };
-        let open: Vec<_> =
-            evaluators.iter().filter(|e| judged.iter().all(|known| known.evaluator != e.id())).collect();
+        let open: Vec<_> = evaluators.iter().filter(|e| !known.has(e.id())).collect();
         let (waiting, local): (Vec<_>, Vec<_>) = open.into_iter().partition(|e| e.waits().is_some());
         let mut thread = None;
         if !local.is_empty() {
             let Ok(Ok(free)) = tokio::time::timeout(THREAD, self.threads.clone().acquire_owned()).await
             else {
-                self.wait(&lease, key, judged, "other items keep score.slow_workers busy", AWAY);
+                self.wait(&lease, key, known, "other items keep score.slow_workers busy", AWAY);
                 return Ok(());
             };
             thread = Some(free);
         }
-        if waiting.is_empty() && judged.is_empty() {
+        if waiting.is_empty() && known.judged.is_empty() {
             return self.scorer.evaluate(lease, stop).await;
         }
         if let Some(thread) = thread {
             let local: Vec<_> = local.into_iter().cloned().collect();
-            judged.extend(self.local(&lease, &local, thread).await);
+            known.judged.extend(self.local(&lease, &local, thread).await);
         }
-        match self.ask(&lease, &waiting, &mut judged, until).await {
+        match self.ask(&lease, &waiting, &mut known, until).await {
             Asked::All => {
+                let mut judged = known.judged;
                 // In the order in which they are named.
                 let place = |one: &Evaluated| evaluators.iter().position(|e| e.id() == one.evaluator);
                 judged.sort_by_key(place);
                 let rows = score_rows(&lease, judged, self.scorer.clock.now());
                 self.scorer.finish(&lease, rows, Outcome::Scored, "all evaluators have answered").await
             }
-            Asked::Away(Away { why, wait, .. }) => {
-                self.wait(&lease, key, judged, &why, wait.unwrap_or(AWAY));
+            Asked::Away(why, wait) => {
+                self.wait(&lease, key, known, &why, wait.unwrap_or(AWAY));
                 Ok(())
             }
-            Asked::Failed(why, owed) => {
-                if !self.scorer.has_another(&lease) {
-                    // Nobody comes again for what was answered: the errors tell what it took.
-                    judged.extend(owed.iter().map(|(evaluator, owed)| Evaluated {
-                        usage: owed.take(),
-                        ..errors(evaluator.as_ref(), &why)
-                    }));
-                }
-                self.failed(&lease, key, judged, &why).await
-            }
+            Asked::Failed(why) => self.failed(&lease, key, known, &why).await,
         }
     }
 
-    /// Has the item tried again, and keeps what was `judged` for that; after the last attempt it is given up with it.
+    /// Has the item tried again, and keeps what is `known` for that; after the last attempt it is given up with it.
     async fn failed(
         &self,
         lease: &Lease,
         key: (String, i32),
-        judged: Vec<Evaluated>,
+        known: Known,
         why: &str,
     ) -> Result<(), JournalError> {
-        let mut last = judged;
-        if self.scorer.has_another(lease) {
-            self.keep(key, std::mem::take(&mut last));
-        }
+        let last = if self.scorer.has_another(lease) {
+            self.keep(key, known);
+            Vec::new()
+        } else {
+            known.given_up(why)
+        };
         self.scorer.failed(lease, last, why).await
     }
 
     /// Has the item wait for `wait` without an attempt.
-    fn wait(&self, lease: &Lease, key: (String, i32), judged: Vec<Evaluated>, why: &str, wait: Duration) {
-        self.keep(key, judged);
+    fn wait(&self, lease: &Lease, key: (String, i32), known: Known, why: &str, wait: Duration) {
+        self.keep(key, known);
         self.scorer.queue.release(lease, why, wait, self.scorer.clock.now());
     }
 
-    fn keep(&self, key: (String, i32), judged: Vec<Evaluated>) {
+    fn keep(&self, key: (String, i32), known: Known) {
         let mut kept = self.kept.lock();
-        if !judged.is_empty() && kept.len() < MAX_KEPT {
-            kept.insert(key, judged);
+        if !known.is_empty() && kept.len() < MAX_KEPT {
+            kept.insert(key, known);
         }
     }
 
@@ -269,27 +308,30 @@ impl SlowLane {
         &self,
         lease: &Lease,
         waiting: &[&Arc<dyn Evaluator>],
-        judged: &mut Vec<Evaluated>,
+        known: &mut Known,
         until: Instant,
     ) -> Asked {
         let all = waiting.iter().map(|evaluator| self.ask_one(lease, evaluator.as_ref(), until));
-        let (mut gone, mut failed, mut owed) = (None, None, Vec::new());
+        let (mut gone, mut failed) = (None, None);
         let answers = futures::future::join_all(all).await;
         for (&evaluator, answer) in waiting.iter().zip(answers) {
             match answer {
-                Ok(one) => judged.push(one),
-                Err(away) if away.counts => {
-                    owed.push((Arc::clone(evaluator), away.owed));
-                    failed = Some(away.why);
+                Ok(one) => known.judged.push(one),
+                Err(Away { why, counts, wait, owed }) => {
+                    known.owe(evaluator, owed);
+                    if counts {
+                        failed = Some(why);
+                    } else {
+                        gone = Some((why, wait));
+                    }
                 }
-                Err(away) => gone = Some(away),
             }
         }
         match (gone, failed) {
             (None, None) => Asked::All,
             // Nobody knows what those say who are away.
-            (Some(away), _) => Asked::Away(away),
-            (None, Some(why)) => Asked::Failed(why, owed),
+            (Some((why, wait)), _) => Asked::Away(why, wait),
+            (None, Some(why)) => Asked::Failed(why),
         }
     }
 

@@ -153,6 +153,16 @@ impl Bench {
         }
     }
 
+    /// Until `probe` has been asked so often, and nobody is asked any more.
+    async fn until_asked(&self, probe: &Probe, times: usize) {
+        let started = std::time::Instant::now();
+        let is_asked = || probe.asked.load(Ordering::SeqCst) >= times;
+        while !is_asked() || self.scorer.queue.stats(self.scorer.clock.now()).leased > 0 {
+            assert!(started.elapsed() < Duration::from_secs(90), "{:?}", self.scorer.queue.rows());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// Evaluator, metric, status, tokens and cost of every score, sorted.
     fn scores(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -280,6 +290,68 @@ async fn an_item_that_expires_has_what_was_answered_and_paid_before() {
     bench.until_done().await;
     assert_eq!(there.asked.load(Ordering::SeqCst), 1);
     assert_eq!(bench.scores(), ["a first ok Some(10) Some(0.5)", "a second ok None None"]);
+    bench.stop.cancel();
+    working.await.unwrap().unwrap();
+}
+
+/// Moves the clock forward.
+fn pass(clock: &ManualClock, time: Duration) {
+    clock.advance(i64::try_from(time.as_nanos()).unwrap());
+}
+
+/// A clock for [`pass`], and how long an item may wait.
+fn clock_and_age() -> (Arc<ManualClock>, Duration) {
+    let age = LaneConfig::default().max_age + Duration::from_nanos(1);
+    (Arc::new(ManualClock::at(SystemClock.now())), age)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_paid_without_an_answer_is_in_the_rows_once_when_the_item_expires() {
+    // Nobody was answered, and this very item was not.
+    for counts in [false, true] {
+        let there = Arc::new(probe("a"));
+        let broken = Arc::new(Probe { counts, is_paid: true, ..probe("b") });
+        broken.is_away.store(true, Ordering::SeqCst);
+        let (clock, age) = clock_and_age();
+        let bench = Bench::at(clock.clone(), &[&there, &broken], 4);
+        bench.put("one", &["a", "b"]);
+        let working = bench.start();
+        bench.until_asked(&broken, 1).await;
+        pass(&clock, AWAY);
+        // Its first bill comes a second time, with the next.
+        bench.until_asked(&broken, 2).await;
+        pass(&clock, age);
+        bench.until_done().await;
+        let asked = |probe: &Probe| probe.asked.load(Ordering::SeqCst);
+        assert_eq!((asked(&there), asked(&broken)), (1, 2));
+        let expired = [
+            "a first ok Some(10) Some(0.5)",
+            "a second ok None None",
+            "b first error Some(20) Some(1.0)",
+            "b second error None None",
+        ];
+        assert_eq!(bench.scores(), expired);
+        bench.stop.cancel();
+        working.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_answered_at_last_owes_nothing_when_the_item_expires() {
+    let (late, away) = (Arc::new(Probe { is_paid: true, ..probe("a") }), Arc::new(probe("b")));
+    late.is_away.store(true, Ordering::SeqCst);
+    away.is_away.store(true, Ordering::SeqCst);
+    let (clock, age) = clock_and_age();
+    let bench = Bench::at(clock.clone(), &[&late, &away], 4);
+    bench.put("one", &["a", "b"]);
+    let working = bench.start();
+    bench.until_asked(&late, 1).await;
+    late.is_away.store(false, Ordering::SeqCst);
+    pass(&clock, AWAY);
+    bench.until_asked(&late, 2).await;
+    pass(&clock, age);
+    bench.until_done().await;
+    assert_eq!(bench.scores(), ["a first ok Some(20) Some(1.0)", "a second ok None None"]);
     bench.stop.cancel();
     working.await.unwrap().unwrap();
 }
