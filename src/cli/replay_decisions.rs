@@ -5,6 +5,7 @@ use super::pipe::say;
 use super::sql::{Opened, online};
 use super::trust::Trust;
 use crate::config::Config;
+use crate::domain::decision::{CAME_LATE, PUT_BACK};
 use crate::sample::{DECISION_COLUMNS, Findings, Replay, Standing, compile};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -151,8 +152,10 @@ async fn decide(source: &Source, replay: &mut Replay, day: Stretch) -> Result<()
     let second =
         if quoted.is_empty() { "false".to_owned() } else { format!("rule IN ({})", quoted.join(", ")) };
     // What is evaluated again was decided before.
-    let at_once = "decision IN ('filtered', 'not_sampled', 'over_budget', 'queued', 'throttled') \
-        AND reason <> 'put back by request' AND reason NOT LIKE 'spans came late: %'";
+    let at_once = format!(
+        "decision IN ('filtered', 'not_sampled', 'over_budget', 'queued', 'throttled') \
+         AND reason <> '{PUT_BACK}' AND reason NOT LIKE '{CAME_LATE}%'"
+    );
     for part in parts(source, day).await? {
         let here = format!("{} AND {at_once} AND NOT ({second})", part.holds("decided_at"));
         let first = format!("SELECT {DECISION_COLUMNS} FROM decisions WHERE {here}");

@@ -26,6 +26,12 @@ names!(
     }
 );
 
+/// The reason of a decision that has an item evaluated again because somebody asked for that.
+pub const PUT_BACK: &str = "put back by request";
+
+/// How the reason begins of a decision that has an item evaluated again because spans came late.
+pub const CAME_LATE: &str = "spans came late: ";
+
 /// A row of the table `decisions`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {

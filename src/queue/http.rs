@@ -2,7 +2,7 @@
 
 use super::event::{Item, QueueEvent};
 use super::queue::Queue;
-use crate::domain::decision::{Decision, DecisionKind};
+use crate::domain::decision::{Decision, DecisionKind, PUT_BACK};
 use crate::domain::time::{Clock, UnixNanos};
 use crate::journal::{Journal, JournalError};
 use crate::net::{Access, Role, Scope};
@@ -131,7 +131,7 @@ fn put_back(item: &Item, now: UnixNanos) -> Decision {
         rule: item.rule.clone(),
         rule_version: item.rule_version.clone(),
         decision: DecisionKind::Queued,
-        reason: "put back by request".to_owned(),
+        reason: PUT_BACK.to_owned(),
         inclusion_probability: item.inclusion_probability,
         stratum: item.stratum.clone(),
         decided_at: now,

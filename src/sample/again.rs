@@ -11,7 +11,7 @@ use super::input::View;
 use super::late::Late;
 use super::replay::stored;
 use super::rule::Rule;
-use crate::domain::decision::{Decision, DecisionKind};
+use crate::domain::decision::{CAME_LATE, Decision, DecisionKind};
 use crate::domain::id::{SpanId, TenantId, TraceId};
 use crate::domain::prompt::Prompt;
 use crate::domain::time::UnixNanos;
@@ -160,7 +160,7 @@ fn put(
         return;
     }
     let score_version = scored + 1;
-    let reason = format!("spans came late: evaluation {score_version}");
+    let reason = format!("{CAME_LATE}evaluation {score_version}");
     let (model, prompt) = if rule.is_for_traces() {
         (view.model(), view.prompt(span))
     } else {

@@ -10,13 +10,14 @@ use super::pace::Pacer;
 use super::prices::Prices;
 use super::rule::Rule;
 use super::rule_config::WeightKind;
+use crate::domain::decision::{CAME_LATE, PUT_BACK};
 use crate::domain::time::{SECOND, UnixNanos};
 use crate::units::nanos;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Most strata of a rule that are remembered; those beyond share one place.
 const MAX_STRATA: usize = 1_000;
@@ -26,25 +27,32 @@ const OTHER_STRATA: &str = "(other)";
 const LEAST_SEEN: f64 = 30.0;
 const MOST_SEEN: f64 = 10_000.0;
 
-/// What was decided in the last day, by rule, stratum and minute: what [`Memory::restore`] reads. What is evaluated again
-/// was drawn before, and counts once, as it did while the server ran.
-const PAST: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
-    CAST(date_part('epoch', date_trunc('minute', decided_at)) AS BIGINT) AS minute, \
-    CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
-    FROM decisions WHERE decided_at >= now() - INTERVAL '1 day' \
-    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') \
-    AND (reason IS NULL OR (reason <> 'put back by request' AND reason NOT LIKE 'spans came late: %')) \
-    GROUP BY 1, 2, 3";
+/// What was decided in the last day, by rule, stratum and minute: what [`Memory::restore`] reads.
+static PAST: LazyLock<String> =
+    LazyLock::new(|| past("date_trunc('minute', decided_at)", "decided_at >= now() - INTERVAL '1 day'"));
 
 /// The same of the last day and of the month, of which earlier days are told as a whole: for budgets of a month.
-const PAST_MONTH: &str = "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
-    CAST(date_part('epoch', CASE WHEN decided_at >= now() - INTERVAL '1 day' THEN date_trunc('minute', decided_at) \
-    ELSE date_trunc('day', decided_at) END) AS BIGINT) AS minute, \
-    CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
-    FROM decisions WHERE (decided_at >= now() - INTERVAL '1 day' OR decided_at >= date_trunc('month', now())) \
-    AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') \
-    AND (reason IS NULL OR (reason <> 'put back by request' AND reason NOT LIKE 'spans came late: %')) \
-    GROUP BY 1, 2, 3";
+static PAST_MONTH: LazyLock<String> = LazyLock::new(|| {
+    past(
+        "CASE WHEN decided_at >= now() - INTERVAL '1 day' THEN date_trunc('minute', decided_at) \
+         ELSE date_trunc('day', decided_at) END",
+        "(decided_at >= now() - INTERVAL '1 day' OR decided_at >= date_trunc('month', now()))",
+    )
+});
+
+/// What was decided in the `stretch`, by rule, stratum and the time `at`. What is evaluated again was drawn before, and counts
+/// once, as it did while the server ran.
+fn past(at: &str, stretch: &str) -> String {
+    format!(
+        "SELECT CAST(rule AS VARCHAR) AS rule, CAST(coalesce(stratum, '') AS VARCHAR) AS stratum, \
+         CAST(date_part('epoch', {at}) AS BIGINT) AS minute, \
+         CAST(count(*) AS BIGINT) AS seen, CAST(count(*) FILTER (WHERE decision = 'queued') AS BIGINT) AS queued \
+         FROM decisions WHERE {stretch} \
+         AND decision IN ('queued', 'not_sampled', 'throttled', 'over_budget') \
+         AND (reason IS NULL OR (reason <> '{PUT_BACK}' AND reason NOT LIKE '{CAME_LATE}%')) \
+         GROUP BY 1, 2, 3"
+    )
+}
 
 /// What the designs of all rules remember.
 pub struct Memory {
@@ -89,7 +97,7 @@ impl Memory {
         let mut designs = self.designs.iter().flatten().peekable();
         designs.peek()?;
         let is_of_months = |design: &Design| design.pacer.as_ref().is_some_and(Pacer::is_of_months);
-        Some(if designs.any(is_of_months) { PAST_MONTH } else { PAST })
+        Some(if designs.any(is_of_months) { PAST_MONTH.as_str() } else { PAST.as_str() })
     }
 
     /// Gives `draw`, a match of `rule` with this bit, the probability that it has at `now`. The match counts as seen.
