@@ -29,7 +29,7 @@ from entailment_everyday import CASES as EVERYDAY
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parent / "models" / "entailment"
-NETWORKS = (OUTPUT / "model.onnx", OUTPUT / "twelve.onnx")  # the first is weights.bin with its words: share_words.py --join
+NETWORKS = (OUTPUT / "model.onnx", OUTPUT / "twelve.onnx")  # weights.bin and twelve.bin, each with its words: share_words.py --join
 TOKEN_WEIGHT = 0.5
 STAGE_2 = 5000  # self-made pairs of each of the two kinds in the second stage
 

@@ -10,7 +10,8 @@ HERE = Path(__file__).resolve().parent
 
 HARD = ("na", "nb", "nc", "nd", "ne")  # minimal pairs of what was still read wrongly
 FRESH = tuple(f"o{letter}" for letter in "abcdefghijklmn")  # pairs of answers for what two networks still read wrongly
-LATEST = ("wq", "wr", "ws", "wt", "wu", *HARD, *FRESH)  # of these, written last, a fifth of the groups is only reported
+BOUND = tuple(f"p{letter}" for letter in "abcdefg")          # what belongs to what: swapped values and roles, conditions, the wrong passage
+LATEST = ("wq", "wr", "ws", "wt", "wu", *HARD, *FRESH, *BOUND)  # of these, written last, a fifth of the groups is only reported
 
 
 def held_out(group):
@@ -18,8 +19,10 @@ def held_out(group):
     return name in LATEST and int(number) % 5 == 0
 
 
-def is_fresh(group):
-    return group.partition("-")[0] in FRESH
+def family(group):
+    """Which of the families of groups that were written for what was still read wrongly."""
+    name = group.partition("-")[0]
+    return "bound" if name in BOUND else "fresh" if name in FRESH else "hard"
 
 
 def rows(folder=HERE / "written"):

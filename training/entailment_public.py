@@ -19,17 +19,18 @@ import entailment_rules as rules
 import entailment_written as ew
 
 HELD_GROUPS, DOMAINS_HELD, CHOOSING_GROUPS = 150, 2, 7
-WINDOWS = (128, 192)  # tokens; the shorter one is cheaper, the model bears both
+WINDOWS = (128, 192)  # tokens, of public sets; the shorter one is cheaper, the model bears both
+OWN_WINDOWS = (ef.WINDOW_TOKENS,)  # of everyday answers: as the product reads them
 LONGEST = 200         # tokens of a premise
 
 # Of a hundred pairs so many come from each source.
-SHARES = {"everyday": 40, "hard": 50, "fresh": 80, "written": 30, "conjnli": 8, "wanli": 14, "mnli_taxinli": 9, "infotabs": 6, "cad_snli": 5, "disco_counterfactual": 4,
+SHARES = {"everyday": 40, "hard": 50, "fresh": 60, "bound": 80, "written": 30, "conjnli": 8, "wanli": 14, "mnli_taxinli": 9, "infotabs": 6, "cad_snli": 5, "disco_counterfactual": 4,
           "fool_me_twice": 8, "fm2_packed": 1.5, "condaqa_yesno": 5, "oanc_mcq": 3, "negation_nli": 1, "breaking_nli": 1.5, "scone": 1,
           "help_monotonicity": 1, "halueval_qa_rest": 2, "halueval_summarization_rest": 2, "labelled": 18, "made": 12, "contrast": 8, "plain": 8, "rules": 12,
           "long": 36}
 BY_RULE = {"contrast": (contrast.pairs, 9000), "plain": (plain.pairs, 9000), "rules": (rules.pairs, 9000)}  # made anew when they are wanted
-OURS = ("everyday", "hard", "fresh", "written", "labelled", "made", "long", *BY_RULE)        # not files of public data
-GROUPS = ("everyday", "hard", "fresh")                                              # questions with passages and answers, by hand
+OURS = ("everyday", "hard", "fresh", "bound", "written", "labelled", "made", "long", *BY_RULE)        # not files of public data
+GROUPS = ("everyday", "hard", "fresh", "bound")                                     # questions with passages and answers, by hand
 RAW = {"entailment": ep.ENTAIL, "neutral": ep.NEUTRAL, "contradiction": ep.CONTRA, "SUPPORTS": ep.ENTAIL, "REFUTES": ep.CONTRA}
 PACKED = {"conjnli": 0.2, "wanli": 0.15, "mnli_taxinli": 0.2, "cad_snli": 0.1, "negation_nli": 0.1, "infotabs": 0.0}
 OPENINGS = ["According to the documents, ", "Based on the context, ", "The documents say that ", "According to the provided context, "]
@@ -72,28 +73,27 @@ def parts_of(text, marks):
 
 
 class Chooser:
-    """Windows as the product chooses them, by words and vectors, or by words alone."""
+    """Windows as the product chooses them."""
 
-    def __init__(self, tokens, vectors=None):
-        self.tokens, self.vectors, self.known = tokens, vectors, {}
+    def __init__(self, tokens):
+        self.tokens, self.known = tokens, {}
 
     def context(self, context):
         key = json.dumps(context)
         if key not in self.known:
             parts = ef.context_sentences(context) or [str(context)]
-            self.known[key] = ef.Context(parts, [len(self.tokens.plain(p).ids) for p in parts])
+            passages = ef.passage_numbers(context) or [0]
+            self.known[key] = ef.Context(parts, [len(self.tokens.plain(p).ids) for p in parts], passages=passages)
         return self.known[key]
 
-    def premise(self, context, text, limit):
+    def premise(self, context, text, limit, question=""):
         found = self.context(context)
-        return found.text(ef.window(found, text, limit)[0])
+        return found.text(ef.window(found, text, limit, question)[0])
 
 
-def everyday(rows, tokens, vectors):
-    """{row: its variants}: the answer at once and its sentences, in windows of two sizes, with the question and without."""
-    texts = {t for r in rows for t in (*ef.context_sentences(r["context"]), r["answer"], *ef.sentences(r["answer"]))}
-    vectors.add(texts, "everyday")
-    chooser, out = Chooser(tokens, vectors), []
+def everyday(rows, tokens):
+    """{row: its variants}: the answer at once and its sentences, in the windows of the product."""
+    chooser, out = Chooser(tokens), []
     for r in rows:
         marks = [(s["start"], s["end"]) for s in r["spans"] or []]
         whole = [(r["answer"], marks)]
@@ -105,7 +105,7 @@ def everyday(rows, tokens, vectors):
                 label = ep.UNSUPPORTED if r["label"] and (inside or kind == "whole") else ep.ENTAIL
                 if r["label"] and not marks and kind == "part" or len(ef.words(text)) < 3 and kind == "part":
                     continue
-                for premise in sorted({chooser.premise(r["context"], text, limit) for limit in WINDOWS}):
+                for premise in sorted({chooser.premise(r["context"], text, limit, r["question"] or "") for limit in OWN_WINDOWS}):
                     variants[kind].append(ep.Pair(premise, text, label, f"everyday-{r['label_raw']}", r["group"],
                                                   inside if inside or label == ep.ENTAIL else None, row=r["id"]))
         out.append((r, is_short, variants))
@@ -123,7 +123,7 @@ def long_pairs(rows, tokens, seed=7):
             if quiet or len(ef.words(text)) < 3:
                 continue
             label = ep.UNSUPPORTED if inside else ep.ENTAIL
-            for premise in sorted({chooser.premise(r["context"], text, limit) for limit in WINDOWS}):
+            for premise in sorted({chooser.premise(r["context"], text, limit, r["question"] or "") for limit in OWN_WINDOWS}):
                 pair = ep.Pair(premise, text, label, f"long-{r['label_raw']}", r["group"], inside, row=r["id"])
                 is_aside = eg.long_held_out(r["group"])
                 (aside if is_aside else learned).append(pair if is_aside else spoken(rng, pair, r["question"]))
@@ -206,7 +206,8 @@ def pick_everyday(rng, item):
 
 def source_of(group):
     """Which of GROUPS a group of answers counts to."""
-    return "fresh" if eg.is_fresh(group) else "hard" if group.partition("-")[0] in eg.HARD else "everyday"
+    found = eg.family(group)
+    return "everyday" if found == "hard" and group.partition("-")[0] not in eg.HARD else found
 
 
 def parts(pairs, everyday_items, size, count, seed=7):
@@ -238,11 +239,11 @@ def parts(pairs, everyday_items, size, count, seed=7):
 
 
 def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
-    """{"pairs": {source: pairs}, "train", "choosing", "held", "aside", "fresh": everyday items, "kept", "long_aside": held-out pairs}."""
+    """{"pairs": {source: pairs}, "train", "choosing", "held", "aside", "fresh", "bound": everyday items, "kept", "long_aside": held-out pairs}."""
     rng = random.Random(f"public-{seed}")
     rows = rows_of(data, "everyday_written")
     held, choosing = folds(rows)
-    items = everyday(rows, tokens, vectors)
+    items = everyday(rows, tokens)
     pairs = {}
     for name in SHARES:
         if name not in OURS:
@@ -264,8 +265,8 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     of = lambda groups: [x for x in items if x[0]["group"] in groups]
     rest = {r["group"] for r in rows} - held - choosing
     kept = [p for p in labelled + written if ep.held_out(p.group)]
-    ours = everyday(eg.rows(), tokens, vectors)
+    ours = everyday(eg.rows(), tokens)
     learned = [x for x in ours if not eg.held_out(x[0]["group"])]
-    aside, fresh = ([x for x in ours if eg.held_out(x[0]["group"]) and eg.is_fresh(x[0]["group"]) == wanted] for wanted in (False, True))
-    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "fresh": fresh, "kept": kept,
+    aside, fresh, bound = ([x for x in ours if eg.held_out(x[0]["group"]) and eg.family(x[0]["group"]) == f] for f in ("hard", "fresh", "bound"))
+    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "fresh": fresh, "bound": bound, "kept": kept,
             "long_aside": long_aside}

@@ -24,6 +24,7 @@ import torch.nn.functional as F
 
 import entailment_features as ef
 import entailment_pairs as ep
+import entailment_public as public
 import entailment_read as read
 import minilm
 import refusal
@@ -127,6 +128,18 @@ def third(args, known, made):
             for i in range(EPOCHS_3)]
 
 
+# Rows of a part of the run that begins from a published reranker, by source; each source goes round in an order of its own.
+MIXED = {"train": 2500, "made": 1200, "medical": 500, "known": 2400, "rules": 2000}
+
+
+def mixed(args, known, made, count=8):
+    """`count` parts of one mix, so that a run that its time limit ends has seen of everything."""
+    found, rng = everyday(args), random.Random(f"mixed-{args.seed}")
+    sources = {k: rows_of(args.tokens, found[k]) for k in ("train", "made", "medical")} | {"known": known, "rules": made}
+    cycles = {k: public.Cycle(rows, rng) for k, rows in sources.items()}
+    return [[cycles[k].next() for k, size in MIXED.items() for _ in range(size)] for _ in range(count)]
+
+
 def train(args):
     data, tokens, rng = prepared(args), minilm.Tokens(256), random.Random(args.seed)
     made, known = rows_of(tokens, data["made"]), rows_of(tokens, data["known"])
@@ -147,7 +160,7 @@ def train(args):
     if args.stage == 3:
         name, args.tokens = name + "3", tokens
         if args.base:  # the first stage's rows come with the everyday ones
-            parts += third(args, known, made)
+            parts = mixed(args, known, made)
         else:
             model, parts = started(share_words.whole(OUTPUT / "weights.bin", args.work)), third(args, known, made)
         data["held"] = data["held"] + everyday(args)["choosing"]
@@ -164,7 +177,7 @@ def train(args):
         name, parts = name + "2", [new + rest[i * share:(i + 1) * share] for i in range(EPOCHS_2)]
     result = minilm.fit(model, lambda epoch: parts[epoch], loss, epochs=len(parts), rate=args.rate, head_rate=5e-4, budget=4096, seed=args.seed,
                         threads=args.threads, seconds=args.seconds, checkpoint=args.work / f"{name}.pt", validate=validate,
-                        validate_every=300, label="relevance")
+                        validate_every=args.check_every, label="relevance")
     validate(model, 1.0)
     print(result)
 
@@ -290,6 +303,7 @@ def main():
     parser.add_argument("--made", type=int, default=15000)
     parser.add_argument("--rate", type=float, default=1.2e-4)
     parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--check-every", type=float, default=300)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()

@@ -1,9 +1,10 @@
-"""Takes the word table out of a fine-tuned model, because the sentence encoder's file has the same one.
+"""Stores a fine-tuned model: without its word table, which another file of the program has, and compressed.
 
-The program puts it back when it opens the model (src/eval/model/assets.rs). With --join, the whole ONNX file is made
-again from the stored form, for other runtimes.
+The program puts both right when it opens the model (src/eval/model/stored.rs). With --join, the whole ONNX file is made
+again from the stored form, for other runtimes; files of the form before, without compression, are read too.
 
 Usage: python share_words.py models/NAME/model.onnx models/NAME/weights.bin
+       python share_words.py models/entailment/twelve.onnx models/entailment/twelve.bin
        python share_words.py --join models/NAME/weights.bin model.onnx
 """
 
@@ -12,8 +13,13 @@ import hashlib
 import struct
 from pathlib import Path
 
-ENCODER = Path(__file__).parent.parent / "models" / "minilm-l6-v2" / "model.onnx"
-MAGIC = b"GLSHARE1"
+import zstandard
+
+MODELS = Path(__file__).parent.parent / "models"
+# What has a word table: the sentence encoder, and the one of the networks of twelve layers, which is nothing else.
+HOLDERS = (MODELS / "minilm-l6-v2" / "model.onnx", MODELS / "entailment" / "words.bin")
+BEFORE, MAGIC = b"GLSHARE1", b"GLSHARE2"
+LEVEL = 19
 
 
 def crc32c(data):
@@ -34,24 +40,32 @@ def words(data):
 
 
 def share(source, target):
-    whole, encoder = source.read_bytes(), ENCODER.read_bytes()
+    whole = source.read_bytes()
     table = words(whole)
-    at, origin = whole.find(table), encoder.find(table)
-    if origin < 0:
-        raise SystemExit(f"{source}: its words are not those of {ENCODER}; they must not be trained")
+    at, origins = whole.find(table), [holder.read_bytes().find(table) for holder in HOLDERS]
+    origin = next((place for place in origins if place >= 0), None)
+    if origin is None:
+        raise SystemExit(f"{source}: its words are those of none of {', '.join(map(str, HOLDERS))}; they must not be trained")
     head = MAGIC + struct.pack("<4Q", at, origin, len(table), crc32c(whole))
-    target.write_bytes(head + whole[:at] + whole[at + len(table):])
+    packed = zstandard.ZstdCompressor(level=LEVEL).compress(whole[:at] + whole[at + len(table):])
+    target.write_bytes(head + packed)
+
+
+def joined(stored):
+    """The bytes of the whole file."""
+    if stored[:8] not in (BEFORE, MAGIC):
+        raise SystemExit("no file that this program stored")
+    at, origin, length, checksum = struct.unpack("<4Q", stored[8:40])
+    file = stored[40:] if stored[:8] == BEFORE else zstandard.ZstdDecompressor().decompress(stored[40:])
+    for holder in HOLDERS:
+        whole = file[:at] + holder.read_bytes()[origin:origin + length] + file[at:]
+        if crc32c(whole) == checksum:
+            return whole
+    raise SystemExit(f"it was made for other words than those of {', '.join(map(str, HOLDERS))}")
 
 
 def join(source, target):
-    stored, encoder = source.read_bytes(), ENCODER.read_bytes()
-    if not stored.startswith(MAGIC):
-        raise SystemExit(f"{source} was not made by this program")
-    at, origin, length, checksum = struct.unpack("<4Q", stored[8:40])
-    whole = stored[40:40 + at] + encoder[origin:origin + length] + stored[40 + at:]
-    if crc32c(whole) != checksum:
-        raise SystemExit(f"{source} was made for other words than those of {ENCODER}")
-    target.write_bytes(whole)
+    target.write_bytes(joined(source.read_bytes()))
 
 
 def whole(stored, folder):
