@@ -20,6 +20,8 @@ FACTORS = {"context_relevance": {"answers": {"reading": 1, "cosine": 1, "coverag
 # The penalty on squared weights. It is low where a single feature must be able to outweigh all others.
 STRENGTH = {"no_refusal": 0.001}
 USUAL_STRENGTH, FOLDS = 0.01, 5
+# Thresholds whose balanced accuracy is less than this below the best are as good on so few rows; 0.5, or the nearest to it, is taken of them.
+FLAT = 0.01
 
 
 def copies(sets, weights, silenced, unlike):
@@ -132,7 +134,9 @@ def learn(name, sets, groups, weights, silenced, unlike):
     slope, offset = calibrated(values, sets, weights)
     chances = {k: sigmoid(slope * v + offset) for k, v in values.items()}
     grid = np.linspace(0.2, 0.8, 121)
-    score = [sum(weights[k] * balanced([r[0] for r in v], chances[k] >= t) for k, v in sets.items()) for t in grid]
+    score = [sum(weights[k] * balanced([r[0] for r in v], chances[k] >= t) for k, v in sets.items()) / sum(weights[k] for k in sets) for t in grid]
     smooth = np.convolve(np.pad(score, 6, mode="edge"), np.ones(13) / 13, "valid")
-    model = {"factors": fit(FACTORS[name], sets, weights, silenced, unlike), "slope": slope, "offset": offset, "threshold": round(float(grid[int(np.argmax(smooth))]), 3)}
+    flat = grid[smooth >= smooth.max() - FLAT]
+    threshold = round(float(flat[np.argmin(np.abs(flat - 0.5))]), 3)
+    model = {"factors": fit(FACTORS[name], sets, weights, silenced, unlike), "slope": slope, "offset": offset, "threshold": threshold}
     return model, chances

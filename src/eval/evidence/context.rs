@@ -82,6 +82,9 @@ impl<'a> Context<'a> {
 
     /// By passage, whether it is near to the text; that of the sentence `best` always is.
     fn near(&self, text: &str, best: usize) -> Vec<bool> {
+        if self.passages.last().is_none_or(|last| *last == 0) {
+            return vec![true];
+        }
         let rounded = |share: f64| (share * 1e4).round();
         let shared = self.index.shared(text, &self.passages);
         let mut near: Vec<bool> =

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::assets;
 use super::cache::EmbeddingCache;
 use super::error::ModelError;
 use super::meaning::Meaning;
 use super::network::{Lanes, Network, Sequence};
+use super::stored::opened;
 use super::tokens::Tokens;
 use super::wordpiece::{Keep, WordPiece};
 
@@ -37,7 +37,7 @@ pub(super) struct Shape {
 }
 
 impl Classifier {
-    /// Opens weights of the program, each with a word table of its own or with that of the sentence encoder.
+    /// Opens stored weights of the program.
     ///
     /// # Errors
     /// When the weights are damaged.
@@ -49,10 +49,7 @@ impl Classifier {
         lanes: &Lanes,
     ) -> Result<Self, ModelError> {
         let open = |weights: &&'static [u8]| {
-            if !assets::share_words(weights) {
-                return Network::open_static(name, weights, "logits", lanes.clone());
-            }
-            let (whole, words) = assets::with_words(name, weights)?;
+            let (whole, words) = opened(name, weights)?;
             Network::open(name, whole, words, "logits", lanes.clone())
         };
         let networks = weights.iter().map(open).collect::<Result<_, _>>()?;

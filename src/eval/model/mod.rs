@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `error` | what can go wrong |
 //! | `assets` | the weights, as bytes of the program |
+//! | `stored` | the form in which fine-tuned networks are stored |
 //! | `normalize` | text brought to what the vocabulary knows: lower case, no accents, no control characters |
 //! | `wordpiece` | normalised text as token ids |
 //! | `segments` | a text as pieces that the encoder can read whole |
@@ -50,6 +51,7 @@ mod packed;
 mod pool;
 mod segments;
 mod settings;
+mod stored;
 mod survey;
 mod template;
 mod tokenizer_file;

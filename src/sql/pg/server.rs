@@ -59,6 +59,11 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, endpoint: PgEndpoint, s
         let (queries, startup, cancel) = (queries.clone(), Arc::new(startup), cancel.clone());
         Arc::new(Handlers { queries, startup, cancel, max_message, full })
     };
+    let conversation = |socket: TcpStream, full: Option<metrics::Counter>| {
+        tune(&socket);
+        let end = shutdown.child_token();
+        converse(socket, tls.as_ref().map(Tls::pg), handlers(end.clone(), full), end)
+    };
     let (mut open, mut beside) = (JoinSet::new(), JoinSet::new());
     loop {
         tokio::select! {
@@ -67,17 +72,11 @@ pub async fn serve(listener: TcpListener, sql: Arc<Sql>, endpoint: PgEndpoint, s
             Some(_) = beside.join_next(), if !beside.is_empty() => {}
             accepted = listener.accept() => match accepted {
                 Ok((socket, _)) if open.len() < most => {
-                    tune(&socket);
-                    let acceptor = tls.as_ref().map(Tls::pg);
-                    let end = shutdown.child_token();
-                    open.spawn(converse(socket, acceptor, handlers(end.clone(), None), end));
+                    open.spawn(conversation(socket, None));
                 }
                 Ok((socket, _)) if beside.len() < BESIDE => {
-                    tune(&socket);
-                    let acceptor = tls.as_ref().map(Tls::pg);
-                    let end = shutdown.child_token();
                     let refused = metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT);
-                    beside.spawn(converse(socket, acceptor, handlers(end.clone(), Some(refused)), end));
+                    beside.spawn(conversation(socket, Some(refused)));
                 }
                 Ok((_, peer)) => {
                     metrics::counter!("groundline_connections_refused_total", "door" => ENDPOINT).increment(1);

@@ -7,6 +7,9 @@ use serde::Deserialize;
 /// A probability is taken no nearer to 1 than this before its logit.
 const CLIP: f64 = 1e-9;
 
+/// The factor that is told where it fails, however little the others hold: a refusal addresses no question either.
+const TOLD_FIRST: &str = "no_refusal";
+
 /// Logistic regressions whose probabilities are multiplied; then the logit is stretched and moved so that the result is
 /// the share of relevant texts (Platt scaling).
 #[derive(Debug, Clone, Deserialize)]
@@ -31,7 +34,7 @@ struct Factor {
 pub(super) struct Judgement<'a> {
     /// The probability that all holds, from 0 to 1.
     pub probability: f64,
-    /// The name of the factor that holds least.
+    /// The name of the factor that holds least; `no_refusal` where that fails.
     pub weakest: &'a str,
 }
 
@@ -60,8 +63,10 @@ impl Product {
         for factor in &self.factors {
             let (probability, _) = factor.combiner.probability(&value);
             all *= probability;
-            if probability < least {
-                (least, weakest) = (probability, factor.name.as_str());
+            let is_told = factor.name == TOLD_FIRST && probability < 0.5;
+            let rank = if is_told { f64::NEG_INFINITY } else { probability };
+            if rank < least {
+                (least, weakest) = (rank, factor.name.as_str());
             }
         }
         let all = all.clamp(f64::MIN_POSITIVE, 1.0 - CLIP);
@@ -94,6 +99,20 @@ mod tests {
         let certain = product.judge(|_| Some(1e6));
         assert!(certain.probability > 0.999 && certain.probability <= 1.0);
         assert!(product.judge(|_| Some(-1e6)).probability >= 0.0);
+    }
+
+    #[test]
+    fn a_refusal_is_told_first() {
+        let json = format!(
+            r#"{{"factors": [{{"name": "addresses", "features": ["a"], {FACTOR}}}, {{"name": "no_refusal", "features": ["b"], {FACTOR}}}],
+                "slope": 1.0, "offset": 0.0, "threshold": 0.4}}"#
+        );
+        let product = read(&json).unwrap();
+        let weakest = |a: f64, b: f64| product.judge(|name| Some(if name == "a" { a } else { b })).weakest;
+        assert_eq!(
+            [weakest(-3.0, -1.0), weakest(-3.0, 1.0), weakest(3.0, 1.0)],
+            ["no_refusal", "addresses", "no_refusal"]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use super::super::assets;
+use super::super::stored::opened;
 use super::super::wordpiece::{Keep, WordPiece};
 use super::*;
 
@@ -57,17 +58,13 @@ fn both_engines_give_the_same_vectors_and_a_text_stands_alone() {
     assert_eq!(alone[0], found[1]);
 }
 
-/// Networks with the word table of the sentence encoder, and one with words of its own.
 #[test]
 fn both_engines_give_the_same_logits() {
     let [six, twelve] = assets::ENTAILMENT;
     for (name, weights, count) in
         [("six layers", six, 3), ("twelve layers", twelve, 3), ("relevance", assets::RELEVANCE, 2)]
     {
-        let (file, words) = match assets::share_words(weights) {
-            true => assets::with_words(name, weights).unwrap(),
-            false => (weights.to_vec(), &[][..]),
-        };
+        let (file, words) = opened(name, weights).unwrap();
         let Some(engines) = both(name, &file, words, "logits") else { return };
         agree(&engines, count);
     }
