@@ -76,7 +76,7 @@ def of_file(args, path):
         raise SystemExit(f"{path}: no such file")
     if path.suffix == ".pt":
         return minilm.load(base.new_model(args.base), path)
-    return started(path, args.base) if path.suffix == ".onnx" else started(share_words.whole(path, args.work))
+    return started(path if path.suffix == ".onnx" else share_words.whole(path, args.work), args.base)
 
 
 def mean_of(args, parts):

@@ -1,10 +1,10 @@
-"""Fine-tunes MiniLM-L6 on (text, question): does the passage contain the answer, does the answer address the question.
+"""Fine-tunes an encoder on (text, question): does the passage contain the answer, does the answer address the question.
 
-    python relevance.py train --data DIR --seconds 2300                      # rows and training; resumable
+    python relevance.py train --data DIR --seconds 2300                      # rows and training from MiniLM-L6; resumable
     python relevance.py train --data DIR --stage 2 --rate 8e-5 --seconds 720   # optional, not in the shipped file: goes on with the written questions
     python refusal.py --data DIR              # the probe for refusals
-    python relevance.py train --data DIR --traindata DIR2 --stage 3 --rate 6e-5 --seconds 1200   # goes on from models/relevance/weights.bin with everyday questions
-    python relevance.py finish --data DIR --stage 3 --traindata DIR2     # int8 export, and what combine does
+    python relevance.py train --data DIR --traindata DIR2 --stage 3 --base RERANKER.onnx --rate 8e-5 --seconds 1000 --threads 2   # the shipped file: all rows at once, and everyday questions
+    python relevance.py finish --data DIR --traindata DIR2 --stage 3 --base RERANKER.onnx     # int8 export, and what combine does
     python relevance.py combine --data DIR    # combiner, held-out figures, fixture
     python relevance.py test --data DIR       # the test rows, once, at the very end
 
@@ -25,7 +25,6 @@ import torch.nn.functional as F
 import entailment_features as ef
 import entailment_pairs as ep
 import entailment_public as public
-import entailment_read as read
 import minilm
 import refusal
 import relevance_combiner as rc
@@ -34,13 +33,11 @@ import relevance_fixture
 import relevance_pairs as rp
 import relevance_replies as rr
 import relevance_written as rw
-import share_words
 from relevance_features import Scorer, row_of
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parent / "models" / "relevance"
 HEADS = ["context_relevance", "answer_relevance"]
-EPOCHS_3 = 4
 STAGE_2, EPOCHS_2 = 6000, 3  # rows of the first stage that the second repeats
 FIXTURE = HERE.parent / "tests" / "fixtures" / "relevance.json"
 
@@ -102,32 +99,6 @@ def everyday(args):
     return pickle.loads(path.read_bytes())
 
 
-def started(path):
-    """A model with the weights of a stored file."""
-    model, weights = new_model(), read.stored_weights(path)
-    tensor = lambda value: torch.from_numpy(np.array(value, np.float32))
-    with torch.no_grad():
-        for part, key in model.encoder.named():
-            part.copy_(tensor(weights[key]))
-        for i, name in enumerate(HEADS):
-            at = slice(i * minilm.DIM, (i + 1) * minilm.DIM)
-            model.poolers[name].weight.copy_(tensor(weights["pooler.weight"][:, at].T))
-            model.poolers[name].bias.copy_(tensor(weights["pooler.bias"][at]))
-            model.heads[name].weight.copy_(tensor(weights["head.weight"][at, i:i + 1].T))
-            model.heads[name].bias.copy_(tensor(weights["head.bias"][i:i + 1]))
-    return model
-
-
-def third(args, known, made):
-    """Parts of the third stage: everyday rows each time, the rest in turn."""
-    found, rng = everyday(args), random.Random(args.seed)
-    new = {k: rows_of(args.tokens, found[k]) for k in ("train", "made", "medical")}
-    rng.shuffle(known), rng.shuffle(made), rng.shuffle(new["medical"])
-    cut = lambda rows, i, share: rows[i * len(rows) // EPOCHS_3:(i + 1) * len(rows) // EPOCHS_3][:share]
-    return [new["train"] + rng.sample(new["made"], min(3000, len(new["made"]))) + cut(new["medical"], i, 1500) + cut(known, i, 1800) + cut(made, i, 2400)
-            for i in range(EPOCHS_3)]
-
-
 # Rows of a part of the run that begins from a published reranker, by source; each source goes round in an order of its own.
 MIXED = {"train": 2500, "made": 1200, "medical": 500, "known": 2400, "rules": 2000}
 
@@ -159,10 +130,7 @@ def train(args):
     model, name = new_model(args.base), args.name
     if args.stage == 3:
         name, args.tokens = name + "3", tokens
-        if args.base:  # the first stage's rows come with the everyday ones
-            parts = mixed(args, known, made)
-        else:
-            model, parts = started(share_words.whole(OUTPUT / "weights.bin", args.work)), third(args, known, made)
+        parts = mixed(args, known, made)  # the first stage's rows come with the everyday ones
         data["held"] = data["held"] + everyday(args)["choosing"]
         held_rows += rows_of(tokens, everyday(args)["choosing"])
         validate(model, 0.0)
@@ -297,7 +265,7 @@ def main():
     parser.add_argument("--traindata", type=Path, help="folder of further training rows, for everyday questions")
     parser.add_argument("--work", default=Path.home() / ".cache" / "train" / "work", type=Path, help="folder for intermediate files")
     parser.add_argument("--model", type=Path, help="the whole ONNX file; models/relevance/model.onnx if not given")
-    parser.add_argument("--base", type=Path, help="int8 ONNX file of a published reranker to begin from, of any number of layers; with --stage 3 all rows are read in one run")
+    parser.add_argument("--base", type=Path, help="int8 ONNX file of a published reranker to begin from, of any number of layers; --stage 3 needs it")
     parser.add_argument("--name", default="relevance")
     parser.add_argument("--stage", type=int, default=1, choices=[1, 2, 3])
     parser.add_argument("--made", type=int, default=15000)
@@ -307,6 +275,8 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
+    if args.stage == 3 and args.step in ("train", "finish") and not (args.base and args.traindata):
+        parser.error("--stage 3 needs --base and --traindata")
     torch.set_num_threads(args.threads)
     {"train": train, "finish": finish, "combine": combine, "test": test}[args.step](args)
 
