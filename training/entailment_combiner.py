@@ -24,9 +24,9 @@ NEGATIVE = {"contradiction", "missing_numbers", "missing_names", "negation"}
 # replace, cost a pass of the encoder for each sentence of the context and helped no more.
 FEATURES = ["entail_logit", "missing_numbers", "missing_names", "window_containment"]
 
-# Balanced accuracy in the mean of the five sets that choose is nearly flat from .48 to .54 (.837 to .841, each answer judged by weights that did not
-# see its context) and falls on both sides; the lower end of that range fails fewer true answers.
-THRESHOLD = 0.48
+# Where balanced accuracy is best in the mean of the five sets that choose, each answer judged by weights that did not see its context; it is
+# flat from .44 to .52 (.832 to .836), .840 at .54 and falls behind .55.
+THRESHOLD = 0.54
 # What a set counts; the written ones together about as much as the natural ones.
 SHARE = {"begin": 2.0, "wice_claim": 2.0, "fever_symmetric": 1.0}
 WRITTEN_SHARE = 0.05

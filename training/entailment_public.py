@@ -239,7 +239,7 @@ def parts(pairs, everyday_items, size, count, seed=7):
 
 
 def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
-    """{"pairs": {source: pairs}, "train", "choosing", "held", "aside", "fresh", "bound": everyday items, "kept", "long_aside": held-out pairs}."""
+    """{"pairs": {source: pairs}, "train", "choosing", "held", "aside", "fresh", "bound", "later": everyday items, "kept", "long_aside": held-out pairs}."""
     rng = random.Random(f"public-{seed}")
     rows = rows_of(data, "everyday_written")
     held, choosing = folds(rows)
@@ -267,6 +267,6 @@ def collected(data, evaluation, tokens, vectors, made=9000, facts=4000, seed=7):
     kept = [p for p in labelled + written if ep.held_out(p.group)]
     ours = everyday(eg.rows(), tokens)
     learned = [x for x in ours if not eg.held_out(x[0]["group"])]
-    aside, fresh, bound = ([x for x in ours if eg.held_out(x[0]["group"]) and eg.family(x[0]["group"]) == f] for f in ("hard", "fresh", "bound"))
-    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "fresh": fresh, "bound": bound, "kept": kept,
+    aside, fresh, bound, later = ([x for x in ours if eg.held_out(x[0]["group"]) and eg.family(x[0]["group"]) == f] for f in ("hard", "fresh", "bound", "later"))
+    return {"pairs": pairs, "train": of(rest) + learned, "choosing": of(choosing), "held": of(held), "aside": aside, "fresh": fresh, "bound": bound, "later": later, "kept": kept,
             "long_aside": long_aside}

@@ -105,7 +105,7 @@ def networks(args):
     runs = [of_network(args, path) for _, path in args.network]
     kept = random.Random(2).sample(data["kept"], min(1200, len(data["kept"])))
     sets = {name: read.everyday_pairs(rows, tokens) for name, rows in
-            (("choosing", data["choosing"]), *((name, random.Random(1).sample(data[name], min(700, len(data[name])))) for name in ("aside", "fresh", "bound")))}
+            (("choosing", data["choosing"]), *((name, random.Random(1).sample(data[name], min(700, len(data[name])))) for name in ("aside", "fresh", "bound", "later")))}
     sets["kept"] = [(int(p.label != ep.ENTAIL), p.kind.split("-")[0], base.row_of(tokens, p)) for p in kept]
     for name, pairs in sets.items():
         labels, kinds = np.array([label for label, _, _ in pairs]), np.array([kind for _, kind, _ in pairs])
@@ -246,7 +246,7 @@ def report(args):
     data, model = load(args), json.loads(args.combiner.read_text())
     figures = everyday_figures(args, model, everyday_rows(data["held"]), "held")
     figures["hard_held_out"] = everyday_figures(args, model, everyday_rows(data["aside"]), "aside")
-    for name in ("fresh", "bound"):
+    for name in ("fresh", "bound", "later"):
         figures[f"{name}_held_out"] = everyday_figures(args, model, everyday_rows(data[name]), name)
     long = long_rows(args, 1)
     figures["long_held_out"] = ec.measure(np.array([r["label"] for r in long]), judged(args, model, long, "long")[0], model["threshold"])
@@ -279,7 +279,7 @@ def test(args):
     for name in TESTS:
         sets[name] = ep.load_rows(args.data, f"groundedness/{name}", ("test",))[:args.limit]
     data = load(args)
-    for name, rows in (("everyday", "held"), ("hard", "aside"), ("fresh", "fresh"), ("bound", "bound")):
+    for name, rows in (("everyday", "held"), ("hard", "aside"), ("fresh", "fresh"), ("bound", "bound"), ("later", "later")):
         sets[f"{name}_held"] = everyday_rows(data[rows])
     sets["long_held"] = long_rows(args, 1)
     with args.rows.open("w", encoding="utf-8") as out:

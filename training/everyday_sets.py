@@ -1,7 +1,7 @@
 """Everyday rows as sets for `groundline evalbench --data OUT`, so that the program itself is measured on them.
 
     python everyday_sets.py --traindata DIR2 --out OUT
-    groundline evalbench --data OUT --task groundedness --dataset everyday_held --dataset hard_held --dataset fresh_held --dataset bound_held --dataset long_held
+    groundline evalbench --data OUT --task groundedness --dataset everyday_held --dataset hard_held --dataset fresh_held --dataset bound_held --dataset later_held --dataset long_held
     groundline evalbench --data OUT --task answer_relevance --dataset everyday_held
     groundline evalbench --data OUT --split dev      # rows that may choose thresholds
     groundline score --input OUT/mix.jsonl --evaluator '*'   # a fixed mix: what an item costs by evaluator stands in the summary
@@ -12,6 +12,7 @@
 | groundedness/hard_held | test | each fifth group of written/everyday-{wq..wu,n*}, likewise |
 | groundedness/fresh_held | test | each fifth group of written/everyday-o*, likewise |
 | groundedness/bound_held | test | each fifth group of written/everyday-p*, likewise |
+| groundedness/later_held | test | all groups of written/everyday-q*: nothing has learned from them yet |
 | groundedness/long_held | test | each fifth group of written/long-*; half of them helped to fit the combiner and have the split dev |
 | answer_relevance/everyday_held | test | the same 150 groups |
 | groundedness/everyday_choosing, answer_relevance/everyday_choosing | dev | the 77 groups that fit the combiners and choose |
@@ -67,7 +68,7 @@ def main():
         write(args.out, f"{task}/everyday_train", of(lambda g: g not in held and g not in choosing), "dev")
     write_mix(args.out / "mix.jsonl", [r for r in grounded if r["group"] in held])
     ours = [r for r in eg.rows() if eg.held_out(r["group"])]
-    for name in ("hard", "fresh", "bound"):
+    for name in ("hard", "fresh", "bound", "later"):
         write(args.out, f"groundedness/{name}_held", [r for r in ours if eg.family(r["group"]) == name], "test")
     long = [r for r in eg.long_rows(args.traindata) if eg.long_held_out(r["group"])]
     write(args.out, "groundedness/long_held", long, long_split)

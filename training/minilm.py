@@ -265,8 +265,19 @@ class Progress:
                   f"{(self.total - self.done) / max(speed, 1e-9):.0f} s left, {note}", flush=True)
 
 
+def half_is_quick(device):
+    """Whether bf16 is quicker than f32: a GPU, or a processor with instructions for it. Others do it many times slower."""
+    if device != "cpu":
+        return True
+    try:
+        flags = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+    return "amx_bf16" in flags or "avx512_bf16" in flags
+
+
 def autocast(device):
-    return torch.autocast(device, dtype=torch.bfloat16)
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=half_is_quick(device))
 
 
 def fit(model, rows, loss, epochs=1, rate=1e-4, head_rate=None, budget=4096, warmup=0.06, decay=0.01, clip=1.0, seed=7,
@@ -369,7 +380,7 @@ def torch_logits(model, rows, budget=8192, device=None, half=False, label="torch
     out, progress = [None] * len(rows), Progress(len(rows), label)
     with torch.no_grad():
         for chosen in batches(rows, budget, random.Random(0)):
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=half):
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=half and half_is_quick(device)):
                 result = model(tensors([rows[i] for i in chosen], device))
             logits = torch.cat([result[n] for n in model.sizes], dim=1).float().cpu().numpy()
             for i, row in zip(chosen, logits):
