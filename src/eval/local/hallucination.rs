@@ -77,7 +77,7 @@ impl Hallucination {
         let stored: Combiner = serde_json::from_str(models.combiner()).map_err(damaged)?;
         let combiner = stored.checked(Features::knows)?;
         let metric = Metric::new(NAME, Better::Higher, Some(combiner.threshold));
-        let version = format!("6+{}+{COMBINER_VERSION}", models.version(Slot::Entailment));
+        let version = format!("7+{}+{COMBINER_VERSION}", models.version(Slot::Entailment));
         Ok(Self { models, combiner, metrics: [metric], version })
     }
 
@@ -336,8 +336,7 @@ mod tests {
         Hallucination::new(Models::embedded(1).unwrap()).unwrap().evaluate(&input).remove(0)
     }
 
-    /// What the card says is still wrong is not asked here: swapped roles ("Tom Becker replaced her"), and a plan's feature
-    /// denied ("SSO is only on the Enterprise plan").
+    /// What the card says is still wrong is not asked here: swapped roles ("Tom Becker replaced her").
     #[test]
     fn everyday_answers_are_read() {
         let trial = "In this trial 9,525 healthy people over 70 in Australia and the United States took 100 mg of aspirin or a \
@@ -372,6 +371,17 @@ mod tests {
         };
         let (reset, kept) = (password("reset"), password("kept"));
         assert_eq!((reset.passed, kept.passed), (Some(true), Some(false)), "{reset:?} {kept:?}");
+    }
+
+    #[test]
+    fn a_plan_has_the_features_that_are_told_of_it() {
+        let plans = "Feature comparison. Free: up to 3 users, community support. Pro: up to 50 users, single sign-on (SSO), e-mail \
+                     support, 12 euros per user and month. Enterprise: unlimited users, SSO, audit log, dedicated support, price on \
+                     request. All plans include the mobile app and the public API.";
+        let question = "Is single sign-on part of the Pro plan?";
+        let yes = asked(question, "Yes, the Pro plan comes with single sign-on.", plans);
+        let no = asked(question, "No, SSO is only on the Enterprise plan.", plans);
+        assert_eq!((yes.passed, no.passed), (Some(true), Some(false)), "{yes:?} {no:?}");
     }
 
     #[test]

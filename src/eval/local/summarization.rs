@@ -56,7 +56,7 @@ impl Summarization {
             metric("completeness", 0.75),
         ];
         let entailment = models.version(Slot::Entailment);
-        let version = format!("2+{ENCODER_VERSION}+{entailment}+{SUMMARY_COMBINER_VERSION}");
+        let version = format!("3+{ENCODER_VERSION}+{entailment}+{SUMMARY_COMBINER_VERSION}");
         Ok(Self { models, combiner, metrics, version })
     }
 

@@ -15,10 +15,11 @@ pub(super) static TOXICITY_THRESHOLDS: &str = include_str!("../../../models/toxi
 /// What emoji become before it reads a text.
 pub(super) static EMOJI: &str = include_str!("../../../models/toxicity/emoji.tsv");
 
-/// Entailment of a sentence by a context, in two networks, of six and of twelve layers (`models/entailment/CARD.md`).
-pub(super) static ENTAILMENT: [&[u8]; 2] = [
-    include_bytes!("../../../models/entailment/weights.bin"),
-    include_bytes!("../../../models/entailment/twelve.bin"),
+/// Entailment of a sentence by a context, in two networks, of six and of twelve layers, and what the logits of each count
+/// (`models/entailment/CARD.md`; another share is another version of the evaluator).
+pub(super) static ENTAILMENT: [(f32, &[u8]); 2] = [
+    (0.35, include_bytes!("../../../models/entailment/weights.bin")),
+    (0.65, include_bytes!("../../../models/entailment/twelve.bin")),
 ];
 
 /// The word table of the networks of twelve layers, int8.
@@ -46,7 +47,7 @@ pub const ENCODER_VERSION: &str = "minilm-l6-v2-f537b97c";
 pub const TOXICITY_VERSION: &str = "toxicity-790d371b";
 
 /// Names the weights of both networks, one file behind the other; part of an evaluator's version.
-pub const ENTAILMENT_VERSION: &str = "entailment-5ce1f099";
+pub const ENTAILMENT_VERSION: &str = "entailment-729126a2";
 
 /// Names the relevance weights; part of an evaluator's version.
 pub const RELEVANCE_VERSION: &str = "relevance-2aeb63aa";
@@ -55,7 +56,7 @@ pub const RELEVANCE_VERSION: &str = "relevance-2aeb63aa";
 pub const REFUSAL_VERSION: &str = "refusal-91556ed2";
 
 /// Names the combiner of `hallucination`; part of its version, since another one gives other scores.
-pub const COMBINER_VERSION: &str = "combiner-4b30094d";
+pub const COMBINER_VERSION: &str = "combiner-8175cb4b";
 
 /// Names the combiner of `summarization`; part of its version.
 pub const SUMMARY_COMBINER_VERSION: &str = "combiner-da4f56bf";
@@ -78,7 +79,7 @@ mod tests {
     /// Other weights give other scores, so they need another version.
     #[test]
     fn versions_name_the_weights() {
-        let [six, twelve] = ENTAILMENT;
+        let [(_, six), (_, twelve)] = ENTAILMENT;
         let both = [plain(six), opened("twelve", twelve).unwrap().0].concat();
         for (version, weights) in [
             (ENCODER_VERSION, MINILM),

@@ -16,10 +16,11 @@ const MAX_INPUT_TOKENS: usize = 256;
 /// Results that are kept: two evaluators ask for the same text, and answers repeat.
 const CACHED: usize = 8_192;
 
-/// Fine-tuned encoders with `logits` for each input, which are the mean of theirs.
+/// Fine-tuned encoders with `logits` for each input, which are the mean of theirs, by share.
 pub struct Classifier {
     tokens: Tokens,
-    networks: Vec<Network>,
+    /// What each counts, and the network; the shares are 1 in all.
+    networks: Vec<(f32, Network)>,
     name: &'static str,
     logits: usize,
     /// What the logits of a user's model mean; those of the program's own are as they should be.
@@ -37,20 +38,20 @@ pub(super) struct Shape {
 }
 
 impl Classifier {
-    /// Opens stored weights of the program.
+    /// Opens stored weights of the program, each with what its logits count.
     ///
     /// # Errors
     /// When the weights are damaged.
     pub(super) fn embedded(
         name: &'static str,
-        weights: &[&'static [u8]],
+        weights: &[(f32, &'static [u8])],
         shape: Shape,
         pieces: Arc<WordPiece>,
         lanes: &Lanes,
     ) -> Result<Self, ModelError> {
-        let open = |weights: &&'static [u8]| {
-            let (whole, words) = opened(name, weights)?;
-            Network::open(name, whole, words, "logits", lanes.clone())
+        let open = |&(share, stored): &(f32, &'static [u8])| {
+            let (whole, words) = opened(name, stored)?;
+            Ok((share, Network::open(name, whole, words, "logits", lanes.clone())?))
         };
         let networks = weights.iter().map(open).collect::<Result<_, _>>()?;
         let tokens = Tokens::Own { pieces, limit: MAX_INPUT_TOKENS, second: shape.second };
@@ -61,7 +62,7 @@ impl Classifier {
     /// A file of the user.
     pub(super) fn of_file(name: &'static str, network: Network, tokens: Tokens, meaning: Meaning) -> Self {
         let (logits, cache) = (meaning.count(), EmbeddingCache::new(CACHED));
-        Self { tokens, networks: vec![network], name, logits, meaning: Some(meaning), cache }
+        Self { tokens, networks: vec![(1.0, network)], name, logits, meaning: Some(meaning), cache }
     }
 
     /// The logits of each text, in order. Blocks while the model runs.
@@ -119,8 +120,7 @@ impl Classifier {
 
     fn run(&self, sequences: &[Sequence]) -> Result<Vec<Arc<[f32]>>, ModelError> {
         let mut found = vec![vec![0.0; self.logits]; sequences.len()];
-        let share = 1.0 / self.networks.len() as f32;
-        for network in &self.networks {
+        for (share, network) in &self.networks {
             let logits = network.run(sequences, |row, _| self.checked(row.numbers))?;
             for (mean, more) in found.iter_mut().zip(logits) {
                 mean.iter_mut().zip(more).for_each(|(mean, more)| *mean += share * more);

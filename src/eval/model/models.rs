@@ -119,7 +119,9 @@ impl Models {
     pub fn relevance(&self) -> Result<Arc<Classifier>, ModelError> {
         match &self.files.relevance {
             Some(file) => Ok(file.clone()),
-            None => self.relevance.get(|| self.classifier("relevance", &[assets::RELEVANCE], RELEVANCE)),
+            None => {
+                self.relevance.get(|| self.classifier("relevance", &[(1.0, assets::RELEVANCE)], RELEVANCE))
+            }
         }
     }
 
@@ -184,7 +186,7 @@ impl Models {
     fn classifier(
         &self,
         name: &'static str,
-        weights: &[&'static [u8]],
+        weights: &[(f32, &'static [u8])],
         shape: Shape,
     ) -> Result<Classifier, ModelError> {
         Classifier::embedded(name, weights, shape, self.tokenizer.clone(), &self.lanes)

@@ -35,7 +35,7 @@ impl ToxicityModel {
     /// When they are damaged.
     pub(super) fn embedded(tokenizer: Arc<WordPiece>, lanes: &Lanes) -> Result<Self, ModelError> {
         let shape = Shape { logits: TOXICITY_LABELS.len(), second: Keep::Beginning(0) };
-        let classifier = Classifier::embedded(NAME, &[assets::TOXICITY], shape, tokenizer, lanes)?;
+        let classifier = Classifier::embedded(NAME, &[(1.0, assets::TOXICITY)], shape, tokenizer, lanes)?;
         Ok(Self { classifier, emoji: Some(Emoji::new(assets::EMOJI)?) })
     }
 

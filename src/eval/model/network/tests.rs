@@ -60,7 +60,7 @@ fn both_engines_give_the_same_vectors_and_a_text_stands_alone() {
 
 #[test]
 fn both_engines_give_the_same_logits() {
-    let [six, twelve] = assets::ENTAILMENT;
+    let [(_, six), (_, twelve)] = assets::ENTAILMENT;
     for (name, weights, count) in
         [("six layers", six, 3), ("twelve layers", twelve, 3), ("relevance", assets::RELEVANCE, 2)]
     {
