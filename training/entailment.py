@@ -117,7 +117,7 @@ def prepared(args):
 
 
 def shipped(threads=1, paths=NETWORKS):
-    """Rows to logits as the program has them: the mean over its networks."""
+    """Rows to logits as the program has them: the mean over its networks, by share; a single file alone."""
     runs = [minilm.open_onnx(path, threads) for path in paths]
     shares = SHARES if len(runs) == len(SHARES) else None
     return lambda rows: np.average([minilm.onnx_logits(run, rows) for run in runs], axis=0, weights=shares)
@@ -344,7 +344,7 @@ def fixture(args):
                     "probability": round(ec.supported(model, each), 5)})
         print(round(out[-1]["probability"], 3), a)
     path = HERE.parent / "tests" / "fixtures" / "entailment.json"
-    path.write_text(json.dumps({"about": "training/entailment.py fixture; logits are entailment, neutral, contradiction, the mean of both int8 files in ONNX Runtime",
+    path.write_text(json.dumps({"about": "training/entailment.py fixture; logits are entailment, neutral, contradiction, the mean of both int8 files by share in ONNX Runtime",
                                 "cases": out}, indent=1, ensure_ascii=False) + "\n")
 
 
