@@ -1,6 +1,7 @@
 //! An encoder that runs without padding, if this processor can.
 
 use super::attention::MAX_TOKENS;
+use super::avx512::Avx512;
 use super::forward::{Input, Scratch, forward};
 use super::tensors::Tensors;
 use super::weights::{WIDTH, Weights};
@@ -17,8 +18,7 @@ impl Packed {
     /// The encoder of an ONNX file; none where the processor lacks the instructions, or the file is no encoder of the
     /// shape that is written down here.
     pub fn open(name: &'static str, file: &Bytes) -> Option<Self> {
-        let can = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
-        if !can {
+        if !Avx512::is_there() {
             return None;
         }
         Some(Self { name, weights: Weights::new(&Tensors::read(file)?)? })
@@ -50,6 +50,6 @@ impl Packed {
         let inputs: Vec<Input<'_>> =
             texts.iter().map(|(ids, second)| Input { ids, second: *second }).collect();
         // SAFETY: `open` found the instructions.
-        Ok(unsafe { forward(&self.weights, &inputs, scratch) })
+        Ok(unsafe { forward::<Avx512>(&self.weights, &inputs, scratch) })
     }
 }

@@ -1,20 +1,10 @@
 //! The way of texts through an encoder, all their tokens one behind the other.
 
-use super::attention::{Room, attend};
+use super::attention::Room;
 use super::lines::PANEL;
-use super::multiply::multiply;
-use super::vector::{LANES, gelu, load, store, store_bytes, sum};
-use super::weights::{HEADS, Head, INNER, Layer, Norm, Steps, WIDTH, Weights};
-use std::arch::x86_64::{
-    __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_sub_ps,
-};
+use super::weights::{HEADS, Head, INNER, Layer, WIDTH, Weights};
+use super::work::{OneHead, Work};
 use std::ops::Range;
-
-/// Vectors of a token.
-const PARTS: usize = WIDTH / LANES;
-
-/// As the models were trained.
-const EPSILON: f32 = 1e-12;
 
 /// One or two texts as ids, and where the second begins.
 #[derive(Clone, Copy)]
@@ -50,8 +40,14 @@ impl Scratch {
 }
 
 /// What the network gives of each text: logits, or the numbers of each token. Ids that are not in the table count as the first.
-#[target_feature(enable = "avx512f,avx512vnni")]
-pub(super) fn forward(weights: &Weights, texts: &[Input<'_>], scratch: &mut Scratch) -> Vec<Vec<f32>> {
+///
+/// # Safety
+/// The processor has the instructions of `W`.
+pub(super) unsafe fn forward<W: Work>(
+    weights: &Weights,
+    texts: &[Input<'_>],
+    scratch: &mut Scratch,
+) -> Vec<Vec<f32>> {
     let mut places = Vec::with_capacity(texts.len());
     let mut tokens = 0;
     for text in texts {
@@ -60,14 +56,15 @@ pub(super) fn forward(weights: &Weights, texts: &[Input<'_>], scratch: &mut Scra
     }
     scratch.fit(tokens);
     embed(weights, texts, scratch);
+    // SAFETY: by the promise of the caller, here and below.
+    unsafe { W::normalise(&mut scratch.numbers, &weights.embedded) };
     let (last, layers) = match (&weights.head, weights.layers.split_last()) {
         (Some(_), Some((last, layers))) => (Some(last), layers),
         _ => (None, &weights.layers[..]),
     };
     for layer in layers {
-        to_bytes(&scratch.numbers, &layer.input, &mut scratch.bytes);
-        attention(layer, &places, &places, scratch);
-        second_half(layer, scratch);
+        // SAFETY: as above.
+        unsafe { whole_layer::<W>(layer, &places, &places, scratch) };
     }
     let Some((layer, head)) = last.zip(weights.head.as_ref()) else {
         return places
@@ -76,15 +73,13 @@ pub(super) fn forward(weights: &Weights, texts: &[Input<'_>], scratch: &mut Scra
             .collect();
     };
     // Of the last layer only the first token of each text is read.
-    to_bytes(&scratch.numbers, &layer.input, &mut scratch.bytes);
     let firsts: Vec<Range<usize>> = places.iter().map(|place| place.start..place.start + 1).collect();
-    attention(layer, &places, &firsts, scratch);
-    second_half(layer, scratch);
+    // SAFETY: as above.
+    unsafe { whole_layer::<W>(layer, &places, &firsts, scratch) };
     scratch.numbers.as_chunks::<WIDTH>().0.iter().map(|first| logits(head, first)).collect()
 }
 
-#[target_feature(enable = "avx512f")]
-#[inline]
+/// The sums of word, kind and place of each token.
 fn embed(weights: &Weights, texts: &[Input<'_>], scratch: &mut Scratch) {
     let mut rows = scratch.numbers.as_chunks_mut::<WIDTH>().0.iter_mut();
     for text in texts {
@@ -98,58 +93,46 @@ fn embed(weights: &Weights, texts: &[Input<'_>], scratch: &mut Scratch) {
             for (number, ((word, kind), place)) in row.iter_mut().zip(word.iter().zip(kind).zip(place)) {
                 *number = f32::from(word.cast_signed()) * scale + kind + place;
             }
-            normalise(row, &weights.embedded);
         }
     }
 }
 
-/// Brings the numbers of a token to mean 0 and variance 1, then to the norm's own.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn normalise(row: &mut [f32; WIDTH], norm: &Norm) {
-    let parts = row.as_chunks_mut::<LANES>().0;
-    let mut values = [_mm512_setzero_ps(); PARTS];
-    for (value, part) in values.iter_mut().zip(parts.iter()) {
-        *value = load(part);
-    }
-    let mean = _mm512_set1_ps(sum(&values) / WIDTH as f32);
-    let mut squares = _mm512_setzero_ps();
-    for value in &mut values {
-        *value = _mm512_sub_ps(*value, mean);
-        squares = _mm512_fmadd_ps(*value, *value, squares);
-    }
-    let variance = sum(&[squares]) / WIDTH as f32;
-    let by = _mm512_set1_ps(1.0 / (variance + EPSILON).sqrt());
-    let (weights, biases) = (norm.weight.as_chunks::<LANES>().0, norm.bias.as_chunks::<LANES>().0);
-    for (at, part) in parts.iter_mut().enumerate() {
-        store(part, _mm512_fmadd_ps(_mm512_mul_ps(values[at], by), load(&weights[at]), load(&biases[at])));
+/// One layer, of the tokens that ask alone: these lie one behind the other then.
+///
+/// # Safety
+/// The processor has the instructions of `W`.
+unsafe fn whole_layer<W: Work>(
+    layer: &Layer,
+    places: &[Range<usize>],
+    asking: &[Range<usize>],
+    scratch: &mut Scratch,
+) {
+    // SAFETY: by the promise of the caller.
+    unsafe {
+        W::to_bytes(&scratch.numbers, &layer.input, &mut scratch.bytes);
+        first_half::<W>(layer, places, asking, scratch);
+        second_half::<W>(layer, scratch);
     }
 }
 
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn to_bytes(numbers: &[f32], steps: &Steps, bytes: &mut [u8]) {
-    let factors = steps.factor.as_chunks::<LANES>().0;
-    for (numbers, bytes) in numbers.as_chunks::<WIDTH>().0.iter().zip(bytes.as_chunks_mut::<WIDTH>().0) {
-        let parts = numbers.as_chunks::<LANES>().0.iter().zip(bytes.as_chunks_mut::<LANES>().0);
-        for ((numbers, bytes), factor) in parts.zip(factors) {
-            store_bytes(bytes, load(numbers), load(factor), steps.zero);
-        }
-    }
-}
-
-/// From the bytes of all tokens to the numbers after the first half of a layer, of the tokens that ask alone; these lie one
-/// behind the other then.
-#[target_feature(enable = "avx512f,avx512vnni")]
-#[inline]
-fn attention(layer: &Layer, places: &[Range<usize>], asking: &[Range<usize>], scratch: &mut Scratch) {
+/// From the bytes of all tokens to the numbers after attention.
+///
+/// # Safety
+/// As for [`whole_layer`].
+unsafe fn first_half<W: Work>(
+    layer: &Layer,
+    places: &[Range<usize>],
+    asking: &[Range<usize>],
+    scratch: &mut Scratch,
+) {
     let Scratch { room, numbers, bytes, queries, keys, values, .. } = scratch;
     let tokens = numbers.len() / WIDTH;
     let count: usize = asking.iter().map(ExactSizeIterator::len).sum();
-    multiply::<WIDTH>(bytes, &layer.heads, HEADS..3 * HEADS, |row, panel, found| {
-        let to = if panel < 2 * HEADS { &mut *keys } else { &mut *values };
-        put(to, (panel % HEADS) * tokens + row, found);
-    });
+    // SAFETY: by the promise of the caller, here and below.
+    unsafe {
+        W::by_head(bytes, &layer.heads, HEADS..2 * HEADS, keys);
+        W::by_head(bytes, &layer.heads, 2 * HEADS..3 * HEADS, values);
+    }
     if count < tokens {
         for (to, from) in asking.iter().flat_map(Clone::clone).enumerate() {
             bytes.copy_within(from * WIDTH..(from + 1) * WIDTH, to * WIDTH);
@@ -158,71 +141,46 @@ fn attention(layer: &Layer, places: &[Range<usize>], asking: &[Range<usize>], sc
         bytes.truncate(count * WIDTH);
         numbers.truncate(count * WIDTH);
     }
-    multiply::<WIDTH>(bytes, &layer.heads, 0..HEADS, |row, panel, found| {
-        put(queries, panel * count + row, found)
-    });
-    let factors = layer.mixed.factor.as_chunks::<LANES>().0;
+    // SAFETY: as above.
+    unsafe { W::by_head(bytes, &layer.heads, 0..HEADS, queries) };
     for head in 0..HEADS {
         let mut first = 0;
         for (place, asks) in places.iter().zip(asking) {
             let part = |from: usize, count: usize| from * PANEL..(from + count) * PANEL;
             let all = part(head * tokens + place.start, place.len());
-            let asked = part(head * count + first, asks.len());
-            attend(&queries[asked], &keys[all.clone()], &values[all], room, |row, mixed| {
-                let to = &mut bytes[(first + row) * WIDTH + head * PANEL..][..PANEL];
-                let factors = &factors[head * 2..];
-                for ((to, mixed), factor) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(mixed).zip(factors)
-                {
-                    store_bytes(to, mixed, load(factor), layer.mixed.zero);
-                }
-            });
+            let one = OneHead {
+                queries: &queries[part(head * count + first, asks.len())],
+                keys: &keys[all.clone()],
+                values: &values[all],
+                factors: &layer.mixed.factor[head * PANEL..][..PANEL],
+                zero: layer.mixed.zero,
+            };
+            // SAFETY: as above.
+            unsafe { W::attend(one, room, &mut bytes[first * WIDTH + head * PANEL..]) };
             first += asks.len();
         }
     }
-    multiply::<WIDTH>(bytes, &layer.output, 0..layer.output.panels(), |row, panel, found| {
-        add(numbers, row, panel, found)
-    });
-    for row in numbers.as_chunks_mut::<WIDTH>().0 {
-        normalise(row, &layer.after_attention);
+    // SAFETY: as above.
+    unsafe {
+        W::add::<WIDTH>(bytes, &layer.output, numbers);
+        W::normalise(numbers, &layer.after_attention);
     }
 }
 
-#[target_feature(enable = "avx512f,avx512vnni")]
-#[inline]
-fn second_half(layer: &Layer, scratch: &mut Scratch) {
+/// From the numbers after attention to those after the layer.
+///
+/// # Safety
+/// As for [`whole_layer`].
+unsafe fn second_half<W: Work>(layer: &Layer, scratch: &mut Scratch) {
     let Scratch { numbers, bytes, wide, .. } = scratch;
-    to_bytes(numbers, &layer.narrow, bytes);
     wide.truncate(numbers.len() / WIDTH * INNER);
-    let factors = layer.wide.factor.as_chunks::<LANES>().0;
-    multiply::<WIDTH>(bytes, &layer.widen, 0..layer.widen.panels(), |row, panel, found| {
-        let to = &mut wide[row * INNER + panel * PANEL..][..PANEL];
-        for ((to, found), factor) in
-            to.as_chunks_mut::<LANES>().0.iter_mut().zip(found).zip(&factors[panel * 2..])
-        {
-            store_bytes(to, gelu(found), load(factor), layer.wide.zero);
-        }
-    });
-    multiply::<INNER>(wide, &layer.narrowing, 0..layer.narrowing.panels(), |row, panel, found| {
-        add(numbers, row, panel, found)
-    });
-    for row in numbers.as_chunks_mut::<WIDTH>().0 {
-        normalise(row, &layer.after);
+    // SAFETY: by the promise of the caller.
+    unsafe {
+        W::to_bytes(numbers, &layer.narrow, bytes);
+        W::activate(bytes, &layer.widen, &layer.wide, wide);
+        W::add::<INNER>(wide, &layer.narrowing, numbers);
+        W::normalise(numbers, &layer.after);
     }
-}
-
-/// Puts a head's numbers of a token into their place.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn put(to: &mut [f32], at: usize, found: [__m512; 2]) {
-    let to = to[at * PANEL..][..PANEL].as_chunks_mut::<LANES>().0;
-    to.iter_mut().zip(found).for_each(|(to, found)| store(to, found));
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn add(numbers: &mut [f32], row: usize, panel: usize, found: [__m512; 2]) {
-    let to = numbers[row * WIDTH + panel * PANEL..][..PANEL].as_chunks_mut::<LANES>().0;
-    to.iter_mut().zip(found).for_each(|(to, found)| store(to, _mm512_add_ps(load(to), found)));
 }
 
 fn logits(head: &Head, first: &[f32; WIDTH]) -> Vec<f32> {

@@ -10,12 +10,11 @@
 //! | file | what |
 //! |---|---|
 //! | `tensors` | the tensors of an ONNX file by name |
-//! | `weights` | the parts of an encoder |
-//! | `vector` | functions of sixteen numbers |
 //! | `lines` | how eight-bit weights lie in memory |
-//! | `tiles` | eight-bit products in tiles of sixteen rows (AMX), where processor and system have them |
-//! | `multiply` | products with eight-bit weights, and of tiles of numbers |
-//! | `attention` | one head over one text |
+//! | `weights` | the parts of an encoder |
+//! | `attention` | the memory of attention |
+//! | `work` | what the way through the layers asks of a processor |
+//! | `avx512` | that, with 512-bit vectors |
 //! | `forward` | the way of texts through the layers |
 //! | `engine` | an encoder that runs so, if this processor can |
 //! | `absent` | the same for processors of other makes: there is none |
@@ -25,21 +24,19 @@ mod absent;
 #[cfg(target_arch = "x86_64")]
 mod attention;
 #[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
 mod engine;
 #[cfg(target_arch = "x86_64")]
 mod forward;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 #[cfg(target_arch = "x86_64")]
-mod multiply;
-#[cfg(target_arch = "x86_64")]
 mod tensors;
 #[cfg(target_arch = "x86_64")]
-mod tiles;
-#[cfg(target_arch = "x86_64")]
-mod vector;
-#[cfg(target_arch = "x86_64")]
 mod weights;
+#[cfg(target_arch = "x86_64")]
+mod work;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub use absent::{Packed, Scratch};

@@ -1,6 +1,6 @@
 //! The parts of an encoder, from the tensors of its file.
 
-use super::multiply::Linear;
+use super::lines::Linear;
 use super::tensors::Tensors;
 use bytes::Bytes;
 

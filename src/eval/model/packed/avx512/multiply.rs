@@ -1,8 +1,7 @@
 //! Products with eight-bit weights, and of tiles of numbers.
 
-use super::lines::{Line, PANEL};
+use super::super::lines::{LANES, Line, Linear, PANEL};
 use super::tiles::{self, PAIR, Sums, Tiles};
-use super::vector::LANES;
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_add_epi32, _mm512_cvtepi32_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
     _mm512_load_si512, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_set1_ps,
@@ -12,48 +11,6 @@ use std::ops::Range;
 
 /// Rows that are computed together: with two vectors a row, 24 of the 32 registers hold sums.
 const ROWS: usize = 12;
-
-/// A linear layer with eight-bit weights, packed for [`multiply`]. It reads bytes that stand for numbers from `zero` on.
-pub(super) struct Linear {
-    lines: Vec<Line>,
-    /// What the zero point adds to each sum, negative.
-    start: Vec<i32>,
-    scale: Vec<f32>,
-    bias: Vec<f32>,
-}
-
-impl Linear {
-    /// `weights` by row, one row an input; none where a length is another than the others say, or no multiple of a panel.
-    pub(super) fn new(weights: &[i8], scale: &[f32], bias: &[f32], zero: u8) -> Option<Self> {
-        let columns = scale.len();
-        let depth = weights.len().checked_div(columns)?;
-        if bias.len() != columns
-            || depth * columns != weights.len()
-            || !depth.is_multiple_of(4)
-            || !columns.is_multiple_of(PANEL)
-        {
-            return None;
-        }
-        let mut lines = Vec::with_capacity(weights.len() / 64);
-        for panel in 0..columns / PANEL {
-            for row in (0..depth).step_by(4) {
-                for first in [panel * PANEL, panel * PANEL + LANES] {
-                    let place = |at: usize| weights[(row + at % 4) * columns + first + at / 4];
-                    lines.push(Line(std::array::from_fn(place)));
-                }
-            }
-        }
-        let total =
-            |column: usize| -> i32 { weights[column..].iter().step_by(columns).map(|w| i32::from(*w)).sum() };
-        let start = (0..columns).map(|column| -i32::from(zero) * total(column)).collect();
-        Some(Self { lines, start, scale: scale.to_vec(), bias: bias.to_vec() })
-    }
-
-    /// How many panels of [`PANEL`] columns it has.
-    pub(super) fn panels(&self) -> usize {
-        self.scale.len() / PANEL
-    }
-}
 
 /// Some columns of a linear layer, ready for products.
 struct Panel<'a> {

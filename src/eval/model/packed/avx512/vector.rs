@@ -1,5 +1,6 @@
 //! Functions of sixteen numbers at a time, with the instructions of AVX-512.
 
+use super::super::lines::LANES;
 use std::arch::x86_64::{
     __m512, _CMP_LT_OQ, _mm_storeu_si128, _mm512_abs_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_cmp_ps_mask,
     _mm512_cvtepi32_epi8, _mm512_cvtps_epi32, _mm512_div_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps,
@@ -7,9 +8,6 @@ use std::arch::x86_64::{
     _mm512_reduce_add_ps, _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_epi32, _mm512_set1_ps,
     _mm512_setzero_ps, _mm512_storeu_ps, _mm512_sub_ps,
 };
-
-/// Numbers in a vector.
-pub(super) const LANES: usize = 16;
 
 /// The sixteen numbers.
 #[target_feature(enable = "avx512f")]

@@ -3,7 +3,7 @@
 //! A tile of weights is sixteen rows of 64 bytes, which is how [`Line`]s lie already. The sums are the same whole numbers as
 //! those of the vector instructions.
 
-use super::lines::{Line, PANEL};
+use super::super::lines::{Line, PANEL};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 use std::cell::Cell;
