@@ -1,10 +1,11 @@
 //! An encoder that runs without padding, if this processor can.
 
 use super::attention::MAX_TOKENS;
+use super::avx2::Avx2;
 use super::avx512::Avx512;
 use super::forward::{Input, Scratch, forward};
 use super::tensors::Tensors;
-use super::weights::{WIDTH, Weights};
+use super::weights::{Layer, WIDTH, Weights};
 use crate::eval::model::error::ModelError;
 use bytes::Bytes;
 
@@ -12,16 +13,30 @@ use bytes::Bytes;
 pub struct Packed {
     name: &'static str,
     weights: Weights,
+    way: Way,
+}
+
+/// The instructions that are used.
+#[derive(Clone, Copy)]
+enum Way {
+    Avx512,
+    Avx2,
 }
 
 impl Packed {
     /// The encoder of an ONNX file; none where the processor lacks the instructions, or the file is no encoder of the
     /// shape that is written down here.
     pub fn open(name: &'static str, file: &Bytes) -> Option<Self> {
-        if !Avx512::is_there() {
+        let can = Avx512::is_there() || Avx2::is_there();
+        let weights = if can { Weights::new(&Tensors::read(file)?)? } else { return None };
+        let way = if Avx512::is_there() {
+            Way::Avx512
+        } else if weights.layers.iter().all(Layer::is_seven_bits) {
+            Way::Avx2
+        } else {
             return None;
-        }
-        Some(Self { name, weights: Weights::new(&Tensors::read(file)?)? })
+        };
+        Some(Self { name, weights, way })
     }
 
     /// Reads the table of words there, if it is the same, so that the file can go.
@@ -50,6 +65,11 @@ impl Packed {
         let inputs: Vec<Input<'_>> =
             texts.iter().map(|(ids, second)| Input { ids, second: *second }).collect();
         // SAFETY: `open` found the instructions.
-        Ok(unsafe { forward::<Avx512>(&self.weights, &inputs, scratch) })
+        Ok(unsafe {
+            match self.way {
+                Way::Avx512 => forward::<Avx512>(&self.weights, &inputs, scratch),
+                Way::Avx2 => forward::<Avx2>(&self.weights, &inputs, scratch),
+            }
+        })
     }
 }

@@ -47,6 +47,11 @@ impl Linear {
         Some(Self { lines, start, scale: scale.to_vec(), bias: bias.to_vec() })
     }
 
+    /// Whether two of the weights, each times 255, make a whole number of 16 bits.
+    pub(super) fn is_seven_bits(&self) -> bool {
+        self.lines.iter().all(|line| line.0.iter().all(|weight| (-64..=64).contains(weight)))
+    }
+
     /// How many panels of [`PANEL`] columns it has.
     pub(super) fn panels(&self) -> usize {
         self.scale.len() / PANEL

@@ -1,4 +1,5 @@
-//! The encoders computed without padding, on processors with 512-bit vectors and eight-bit products (AVX-512 VNNI).
+//! The encoders computed without padding, on processors with eight-bit products in 512-bit vectors (AVX-512 VNNI) or with 256-bit
+//! vectors (AVX2).
 //!
 //! A graph runtime writes the result of each operation to memory and pads texts of one batch to one length. Here the tokens of
 //! all texts lie one behind the other; products with eight-bit weights end in the registers where they are scaled, brought
@@ -14,7 +15,7 @@
 //! | `weights` | the parts of an encoder |
 //! | `attention` | the memory of attention |
 //! | `work` | what the way through the layers asks of a processor |
-//! | `avx512` | that, with 512-bit vectors |
+//! | `avx2`, `avx512` | that, with the instructions of the one and the other |
 //! | `forward` | the way of texts through the layers |
 //! | `engine` | an encoder that runs so, if this processor can |
 //! | `absent` | the same for processors of other makes: there is none |
@@ -23,6 +24,8 @@
 mod absent;
 #[cfg(target_arch = "x86_64")]
 mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]

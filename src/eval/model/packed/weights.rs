@@ -38,6 +38,13 @@ pub(super) struct Layer {
     pub after: Norm,
 }
 
+impl Layer {
+    /// Whether all weights are as small as [`Linear::is_seven_bits`] tells.
+    pub(super) fn is_seven_bits(&self) -> bool {
+        [&self.heads, &self.output, &self.widen, &self.narrowing].into_iter().all(Linear::is_seven_bits)
+    }
+}
+
 /// What becomes of the first token: a layer with tanh, and a linear one.
 pub(super) struct Head {
     pub pooler: Vec<f32>,
