@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
     pub fn window(&self, sentence: &str, question: &str) -> Option<Passage> {
         let order = self.index.nearest(sentence);
         let best = *order.first()?;
-        let near = self.near(&format!("{question} {sentence}"), best);
+        let near = self.near(question, sentence, best);
         let kept = |at: &usize| near[self.passages[*at]];
         let all: Vec<usize> = (0..self.sentences.len()).filter(kept).collect();
         if all.iter().map(|at| self.lengths[*at]).sum::<usize>() <= WINDOW_TOKENS {
@@ -80,13 +80,13 @@ impl<'a> Context<'a> {
         Some(Passage { sentences: chosen, best })
     }
 
-    /// By passage, whether it is near to the text; that of the sentence `best` always is.
-    fn near(&self, text: &str, best: usize) -> Vec<bool> {
+    /// By passage, whether it is near to question and sentence; that of the sentence `best` always is.
+    fn near(&self, question: &str, sentence: &str, best: usize) -> Vec<bool> {
         if self.passages.last().is_none_or(|last| *last == 0) {
             return vec![true];
         }
         let rounded = |share: f64| (share * 1e4).round();
-        let shared = self.index.shared(text, &self.passages);
+        let shared = self.index.shared(&format!("{question} {sentence}"), &self.passages);
         let mut near: Vec<bool> =
             shared.into_iter().map(|share| rounded(share) >= rounded(NEAR_SHARE)).collect();
         near[self.passages[best]] = true;

@@ -86,13 +86,18 @@ mod tests {
         parsed.checked(|name| matches!(name, "a" | "b"))
     }
 
-    #[test]
-    fn multiplies_what_must_hold() {
+    /// Two factors of these names, the first of the feature `a`, the second of `b`.
+    fn two(first: &str, second: &str) -> Product {
         let json = format!(
-            r#"{{"factors": [{{"name": "x", "features": ["a"], {FACTOR}}}, {{"name": "y", "features": ["b"], {FACTOR}}}],
+            r#"{{"factors": [{{"name": "{first}", "features": ["a"], {FACTOR}}}, {{"name": "{second}", "features": ["b"], {FACTOR}}}],
                 "slope": 1.0, "offset": 0.0, "threshold": 0.4}}"#
         );
-        let product = read(&json).unwrap();
+        read(&json).unwrap()
+    }
+
+    #[test]
+    fn multiplies_what_must_hold() {
+        let product = two("x", "y");
         let judged = product.judge(|name| Some(if name == "a" { 0.0 } else { 3f64.ln() }));
         assert!((judged.probability - 0.375).abs() < 1e-12, "{judged:?}");
         assert_eq!(judged.weakest, "x");
@@ -103,11 +108,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_first() {
-        let json = format!(
-            r#"{{"factors": [{{"name": "addresses", "features": ["a"], {FACTOR}}}, {{"name": "no_refusal", "features": ["b"], {FACTOR}}}],
-                "slope": 1.0, "offset": 0.0, "threshold": 0.4}}"#
-        );
-        let product = read(&json).unwrap();
+        let product = two("addresses", "no_refusal");
         let weakest = |a: f64, b: f64| product.judge(|name| Some(if name == "a" { a } else { b })).weakest;
         assert_eq!(
             [weakest(-3.0, -1.0), weakest(-3.0, 1.0), weakest(3.0, 1.0)],
