@@ -1,7 +1,7 @@
 //! The work of the layers with 256-bit vectors (AVX2 and FMA).
 //!
 //! There is no product of bytes that ends in whole numbers of 32 bits here: two neighbours are multiplied and added to one of
-//! 16 bits, which would saturate beyond weights of seven bits (-64 to 63); a network with larger ones is not computed so.
+//! 16 bits, which would saturate beyond weights of -64 to 64; a network with larger ones is not computed so.
 //!
 //! | file | what |
 //! |---|---|
