@@ -23,20 +23,44 @@ enum Way {
     Avx2,
 }
 
+impl Way {
+    /// The quicker one first.
+    const ALL: [Self; 2] = [Self::Avx512, Self::Avx2];
+
+    fn is_there(self) -> bool {
+        match self {
+            Self::Avx512 => Avx512::is_there(),
+            Self::Avx2 => Avx2::is_there(),
+        }
+    }
+
+    /// Whether its products of these weights are exact.
+    fn is_exact(self, weights: &Weights) -> bool {
+        match self {
+            Self::Avx512 => true,
+            Self::Avx2 => weights.layers.iter().all(Layer::is_seven_bits),
+        }
+    }
+}
+
 impl Packed {
     /// The encoder of an ONNX file; none where the processor lacks the instructions, or the file is no encoder of the
     /// shape that is written down here.
     pub fn open(name: &'static str, file: &Bytes) -> Option<Self> {
-        let can = Avx512::is_there() || Avx2::is_there();
-        let weights = if can { Weights::new(&Tensors::read(file)?)? } else { return None };
-        let way = if Avx512::is_there() {
-            Way::Avx512
-        } else if weights.layers.iter().all(Layer::is_seven_bits) {
-            Way::Avx2
-        } else {
-            return None;
-        };
-        Some(Self { name, weights, way })
+        Self::by(Way::ALL.into_iter().find(|way| way.is_there())?, name, file)
+    }
+
+    /// The encoder in each way that this processor has.
+    #[cfg(test)]
+    pub fn each(name: &'static str, file: &Bytes) -> Vec<Self> {
+        let there = Way::ALL.into_iter().filter(|way| way.is_there());
+        there.filter_map(|way| Self::by(way, name, file)).collect()
+    }
+
+    /// The caller has found the instructions.
+    fn by(way: Way, name: &'static str, file: &Bytes) -> Option<Self> {
+        let weights = Weights::new(&Tensors::read(file)?)?;
+        way.is_exact(&weights).then_some(Self { name, weights, way })
     }
 
     /// Reads the table of words there, if it is the same, so that the file can go.
@@ -64,7 +88,7 @@ impl Packed {
         }
         let inputs: Vec<Input<'_>> =
             texts.iter().map(|(ids, second)| Input { ids, second: *second }).collect();
-        // SAFETY: `open` found the instructions.
+        // SAFETY: `open` and `each` found the instructions.
         Ok(unsafe {
             match self.way {
                 Way::Avx512 => forward::<Avx512>(&self.weights, &inputs, scratch),
