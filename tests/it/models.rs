@@ -136,3 +136,33 @@ fn a_file_is_measured_beside_the_models_of_the_program() {
         assert!((row["score"].as_f64().unwrap() - known(at).1).abs() < 1e-3, "{row}");
     }
 }
+
+#[test]
+fn a_summary_is_measured_against_its_source_where_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("groundedness")).unwrap();
+    let set = File::create(folder.path().join("groundedness/own.jsonl.gz")).unwrap();
+    let mut set = GzEncoder::new(set, Compression::fast());
+    for (label, answer) in
+        [(0, "The museum opens at nine."), (1, "The museum opens at eleven and is free of charge.")]
+    {
+        let context = ["The museum opens at nine in the morning.", "Tickets cost twelve euros."];
+        let row =
+            json!({"group": answer, "split": "test", "label": label, "context": context, "answer": answer});
+        writeln!(set, "{row}").unwrap();
+    }
+    set.finish().unwrap();
+    let measured = |more: &[&str]| {
+        let data = folder.path().to_str().unwrap();
+        let (code, told, error) =
+            run(&[&["evalbench", "--data", data, "--json", "--draws", "20"][..], more].concat());
+        assert_eq!(code, Some(0), "{error}");
+        let rows = told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        rows.filter(|row| row["metric"].is_string()).collect::<Vec<_>>()
+    };
+    assert!(measured(&[]).iter().all(|row| row["evaluator"] != "summarization"));
+    let named = measured(&["--evaluator", "summarization"]);
+    let metrics: Vec<&str> = named.iter().map(|row| row["metric"].as_str().unwrap()).collect();
+    assert_eq!(metrics, ["faithfulness_conv", "faithfulness_zs"]);
+    assert!(named.iter().all(|row| row["n"] == 2 && row["figures"]["auroc"]["value"] == 1.0), "{named:#?}");
+}

@@ -99,9 +99,12 @@ fn one(
     registries: &[Registry],
     limits: &Limits<'_>,
 ) -> Result<Vec<Measured>, String> {
-    let wanted = |id: &str| args.evaluator.is_empty() || args.evaluator.iter().any(|name| name == id);
+    let named = |id: &str| args.evaluator.iter().any(|name| name == id);
+    let wanted = |id: &str| args.evaluator.is_empty() || named(id);
+    let is_wanted =
+        |target: &Target| if target.only_named { named(target.evaluator) } else { wanted(target.evaluator) };
     let wanted_targets: Vec<_> =
-        targets(&dataset.task, &dataset.name).into_iter().filter(|target| wanted(target.evaluator)).collect();
+        targets(&dataset.task, &dataset.name).into_iter().filter(is_wanted).collect();
     let is_language =
         dataset.task == "language" && dataset.name != "xquad_mismatch" && wanted("language_mismatch");
     let is_spans = dataset.task == "pii" && wanted("pii_leakage");

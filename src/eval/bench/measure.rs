@@ -93,7 +93,8 @@ fn score_all(
 ) -> Vec<Vec<Score>> {
     let scored = (limits.progress)(&format!("{} {}", dataset.name, evaluator.id()), rows.len());
     parallel::map(rows, limits.workers, |_, row| {
-        let scores = registry.evaluate(evaluator.as_ref(), &row.input());
+        let input = if evaluator.id() == "summarization" { row.summary() } else { row.input() };
+        let scores = registry.evaluate(evaluator.as_ref(), &input);
         scored();
         scores
     })

@@ -81,6 +81,14 @@ impl Row {
         }
     }
 
+    /// The answer as a summary of the context, which is the question then.
+    pub fn summary(&self) -> EvalInput {
+        let EvalInput { answer, contexts, .. } = self.input();
+        let source: Vec<String> = contexts.into_iter().filter_map(|document| document.content).collect();
+        let question = (!source.is_empty()).then(|| source.join("\n"));
+        EvalInput { question, answer, ..EvalInput::default() }
+    }
+
     /// A pair of sentences, the more stereotyped one first, as two rows with labels.
     fn pair(&self) -> Option<[Row; 2]> {
         let row =
@@ -191,5 +199,14 @@ mod tests {
         assert_eq!(texts(r#"{"context":"One. Two."}"#), ["One. Two."]);
         assert_eq!(texts(r#"{"passage":"One."}"#), ["One."]);
         assert!(texts("{}").is_empty());
+    }
+
+    #[test]
+    fn the_source_of_a_summary_is_the_question() {
+        let summary = |row: &str| serde_json::from_str::<Row>(row).unwrap().summary();
+        let found = summary(r#"{"question":"What?","context":["One.","Two."],"answer":"Both."}"#);
+        assert_eq!((found.question.as_deref(), found.answer.as_deref()), (Some("One.\nTwo."), Some("Both.")));
+        assert!(found.contexts.is_empty());
+        assert_eq!(summary(r#"{"question":"What?","answer":"Both."}"#).question, None);
     }
 }

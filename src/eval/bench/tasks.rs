@@ -9,18 +9,30 @@ pub struct Target {
     pub metric: &'static str,
     /// True where label 1 is what the metric calls good, false where label 1 is the fault that it should find.
     pub one_is_good: bool,
+    /// Whether it is measured only where its evaluator is named.
+    pub only_named: bool,
 }
 
 const fn finds(evaluator: &'static str, metric: &'static str) -> Target {
-    Target { evaluator, metric, one_is_good: false }
+    Target { evaluator, metric, one_is_good: false, only_named: false }
 }
 
 const fn approves(evaluator: &'static str, metric: &'static str) -> Target {
-    Target { evaluator, metric, one_is_good: true }
+    Target { evaluator, metric, one_is_good: true, only_named: false }
 }
 
-const GROUNDEDNESS: &[Target] =
-    &[finds("groundedness", "groundedness"), finds("hallucination", "hallucination")];
+/// A row of groundedness is given to `summarization` as a summary of its context, see `Row::summary`. It reads
+/// a dozen pairs for each sentence of the answer, which takes many times as long as the others.
+const fn sums_up(metric: &'static str) -> Target {
+    Target { evaluator: "summarization", metric, one_is_good: false, only_named: true }
+}
+
+const GROUNDEDNESS: &[Target] = &[
+    finds("groundedness", "groundedness"),
+    finds("hallucination", "hallucination"),
+    sums_up("faithfulness_conv"),
+    sums_up("faithfulness_zs"),
+];
 const CONTEXT_RELEVANCE: &[Target] = &[
     approves("context_relevancy_soft", "recall_relevancy"),
     approves("context_relevance", "context_relevance"),
