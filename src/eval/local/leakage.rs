@@ -184,7 +184,9 @@ impl Report<'_> {
         let mut rationale = if total == 0 {
             format!("no {} found", self.family.noun)
         } else {
-            format!("{total} {} found: {}", self.family.noun, self.lines.join("; "))
+            let noun = self.family.noun;
+            let noun = if total == 1 { noun.trim_end_matches('s') } else { noun };
+            format!("{total} {noun} found: {}", self.lines.join("; "))
         };
         if total > self.lines.len() {
             rationale.push_str(&format!("; and {} more", total - self.lines.len()));
