@@ -4,6 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | `answers` | an answer of five sentences on three documents |
+//! | `graph` | the runtime of users' files on the same file |
 //! | `peer` | ONNX Runtime on the same file, in the same run |
 //! | `tokenizers` | our tokenizers beside Hugging Face's library |
 //! | `eval` | our tokenizers, from the product's files |
@@ -13,6 +14,7 @@ mod answers;
 #[expect(dead_code, reason = "the harnesses share it, and none uses all of it")]
 mod common;
 mod eval;
+mod graph;
 mod peer;
 #[path = "../common/python.rs"]
 mod python;
@@ -20,7 +22,6 @@ mod tokenizers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -80,34 +81,50 @@ fn run(args: &Args) -> Result<(), Failed> {
         return tokenizers::print(args);
     }
     let cores = std::thread::available_parallelism()?.get();
-    let models = Models::embedded(cores)?;
-    println!(
-        "\n{:<28}{:>14}{:>14}{:>22}{:>8}",
-        "embedded", "a second", "a CPU-second", "ONNX Runtime, second", "ratio"
-    );
+    let (models, graph) = (Models::embedded(cores)?, graph::open(cores)?);
+    println!("\n{:<28}{:>18}{:>18}{:>8}", "embedded", "a second", "a CPU-second", "ratio");
     for (name, tokens, batch) in SHAPES {
-        let ours = embedded(&models, tokens, batch * cores, args.seconds)?;
-        let theirs = if args.peer { Some(peer::embedded(tokens, batch, cores, args.seconds)?) } else { None };
-        let (their, ratio) =
-            theirs.map_or(("-".into(), "-".into()), |t| (format!("{t:.0}"), format!("{:.2}", ours.wall / t)));
-        println!("{name:<28}{:>14.0}{:>14.0}{their:>22}{ratio:>8}", ours.wall, ours.cpu);
+        let texts = Texts::new(&models, tokens, batch * cores);
+        let measured =
+            |embed: &dyn Fn(&[String]) -> Result<(), Failed>| embedded(&texts, args.seconds, embed);
+        let ours = measured(&|texts| Ok(models.encoder.embed(texts).map(drop)?))?;
+        println!("{name:<28}{:>18.0}{:>18.0}", ours.wall, ours.cpu);
+        let other = measured(&|texts| Ok(graph.similarity().embed(texts).map(drop)?))?;
+        let ratio = ours.cpu / other.cpu;
+        println!("{:<28}{:>18.0}{:>18.0}{ratio:>8.2}", "  as a file of a user (rten)", other.wall, other.cpu);
+        if args.peer {
+            let theirs = peer::embedded(tokens, batch, cores, args.seconds)?;
+            println!("{:<28}{theirs:>18.0}{:>18}{:>8.2}", "  by ONNX Runtime", "-", ours.wall / theirs);
+        }
     }
     answers::print(args.seconds)
 }
 
-/// Texts of so many tokens, each new, by all cores.
-fn embedded(models: &Arc<Models>, tokens: usize, batch: usize, seconds: f64) -> Result<Rate, Failed> {
-    let (words, mut random) = (Words::new(), Random::new(7));
-    let mut text = || {
-        let long = words.text(&mut random, tokens * 12);
-        let mut cut: Vec<&str> = long.split_whitespace().collect();
-        while models.encoder.token_count(&cut.join(" ")) > tokens - 2 {
-            cut.pop();
-        }
-        cut.join(" ")
-    };
-    let rounds: Vec<Vec<String>> = (0..12).map(|_| (0..batch).map(|_| text()).collect()).collect();
-    models.encoder.embed(&rounds[0])?;
+/// Rounds of texts of so many tokens.
+struct Texts(Vec<Vec<String>>);
+
+impl Texts {
+    fn new(models: &Models, tokens: usize, batch: usize) -> Self {
+        let (words, mut random) = (Words::new(), Random::new(7));
+        let mut text = || {
+            let long = words.text(&mut random, tokens * 12);
+            let mut cut: Vec<&str> = long.split_whitespace().collect();
+            while models.encoder.token_count(&cut.join(" ")) > tokens - 2 {
+                cut.pop();
+            }
+            cut.join(" ")
+        };
+        Self((0..12).map(|_| (0..batch).map(|_| text()).collect()).collect())
+    }
+}
+
+/// Each text new, by all cores.
+fn embedded(
+    Texts(rounds): &Texts,
+    seconds: f64,
+    embed: &dyn Fn(&[String]) -> Result<(), Failed>,
+) -> Result<Rate, Failed> {
+    embed(&rounds[0])?;
     let (start, cpu) = (Instant::now(), system::cpu_seconds(std::process::id()));
     let (mut done, mut round) = (0usize, 0usize);
     while start.elapsed() < Duration::from_secs_f64(seconds) {
@@ -116,7 +133,7 @@ fn embedded(models: &Arc<Models>, tokens: usize, batch: usize, seconds: f64) -> 
             .iter()
             .map(|text| format!("{text}{}", " ".repeat(1 + round / rounds.len())))
             .collect();
-        models.encoder.embed(&texts)?;
+        embed(&texts)?;
         done += texts.len();
         round += 1;
     }
