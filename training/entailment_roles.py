@@ -41,8 +41,8 @@ reminded/reminded/of the deadline replaced/replaced/in 2019 reported/reported/to
 reviewed/reviewed/in March scratched/scratched/on the arm served/served/first shadowed/shadowed/for a week sponsored/sponsored/for the race succeeded/succeeded/as treasurer
 sued/sued/over the fence supervised/supervised/during the trial supported/supported/in the campaign suspended/suspended/for a month taught/taught/in Oslo
 tested/tested/on Friday thanked/thanked/for the flowers tipped/tipped/generously touched/touched/on the shoulder trained/trained/in Leeds treated/treated/at home
-trusted/trusted/from the start visited/visited/in hospital voted/voted/- warned/warned/about the dog watched/watched/through binoculars woke/woken/at six""".replace("\n", " ")
-_VERBS = [v for v in re.findall(r"([a-z]+)/([a-z]+)/([^/]+?)(?= [a-z]+/[a-z]+/|$)", _VERBS) if v[2] != "-"]
+trusted/trusted/from the start visited/visited/in hospital warned/warned/about the dog watched/watched/through binoculars woke/woken/at six""".replace("\n", " ")
+_VERBS = [v for v in re.findall(r"([a-z]+)/([a-z]+)/([^/]+?)(?= [a-z]+/[a-z]+/|$)", _VERBS)]
 
 # (told of a and b, said of a and b): each also with a and b exchanged.
 _CONVERSE = [

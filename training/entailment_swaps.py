@@ -6,7 +6,7 @@ is said of them. So each true answer gives four pairs of a context and an answer
     (context, answer), (exchanged, exchanged answer)    true
     (exchanged, answer), (context, exchanged answer)    false
 
-Some are wrong: of two that did the same, or where a number is a heading's. They are a few in a hundred.
+Some are wrong: of two that did the same, or where a number is a heading's. How many was not counted.
 """
 
 import random
@@ -15,6 +15,7 @@ import re
 import entailment_features as ef
 import entailment_pairs as ep
 import entailment_public as public
+import entailment_verdict as verdict
 
 _TITLES = {"mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "prof", "professor", "nurse", "captain", "judge", "aunt", "uncle"}
 _DATES = set("""monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july august september
@@ -92,14 +93,13 @@ def pairs(rows, tokens, seed=7, most=2):
         context = r["context"] if isinstance(r["context"], list) else [r["context"]]
         found = tables("\n".join(context), r["answer"])
         rng.shuffle(found)
-        question = r["question"] or ""
-        read = question.rstrip().endswith("?") and not {"you", "your"} & set(ef.words(question))
+        read, question = verdict.asked(r, True)
         for _, kind, table in sorted(found, key=lambda x: not x[0])[:most]:
             other, said = [exchange(c, table) for c in context], exchange(r["answer"], table)
             if other == context or said == r["answer"]:
                 continue
             for c, text, label in ((context, r["answer"], ep.ENTAIL), (other, r["answer"], ep.UNSUPPORTED), (other, said, ep.ENTAIL), (context, said, ep.UNSUPPORTED)):
-                out.append(ep.Pair(chooser.premise(c, text, ef.WINDOW_TOKENS, question), f"{question} {text}" if read else text, label, kind, r["group"]))
+                out.append(ep.Pair(chooser.premise(c, text, ef.WINDOW_TOKENS, question), f"{read} {text}" if read else text, label, kind, r["group"]))
         if len(chooser.known) > 300:
             chooser.known.clear()
     return out

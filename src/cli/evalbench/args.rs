@@ -29,7 +29,7 @@ pub struct EvalbenchArgs {
     /// Only datasets with this name; may be given more than once.
     #[arg(long)]
     pub dataset: Vec<String>,
-    /// Only this evaluator; may be given more than once.
+    /// Only this evaluator; may be given more than once. `summarization` is measured only where it is named.
     #[arg(long)]
     pub evaluator: Vec<String>,
     /// Rows of this split; "all" for every row.

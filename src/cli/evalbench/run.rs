@@ -101,8 +101,7 @@ fn one(
 ) -> Result<Vec<Measured>, String> {
     let named = |id: &str| args.evaluator.iter().any(|name| name == id);
     let wanted = |id: &str| args.evaluator.is_empty() || named(id);
-    let is_wanted =
-        |target: &Target| if target.only_named { named(target.evaluator) } else { wanted(target.evaluator) };
+    let is_wanted = |target: &Target| named(target.evaluator) || !target.sums_up && wanted(target.evaluator);
     let wanted_targets: Vec<_> =
         targets(&dataset.task, &dataset.name).into_iter().filter(is_wanted).collect();
     let is_language =

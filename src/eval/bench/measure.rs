@@ -6,6 +6,7 @@ use super::super::parallel;
 use super::rows::{Dataset, Row};
 use super::tasks::Target;
 use crate::domain::score::{Better, Score, ScoreStatus};
+use crate::domain::trace::EvalInput;
 use crate::stats::ranking::{Classified, FIGURES, Quality, Ranking};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -66,13 +67,15 @@ pub fn measure(
     limits: &Limits<'_>,
 ) -> Vec<Measured> {
     let mut measured = Vec::new();
-    let mut names: Vec<&str> = targets.iter().map(|target| target.evaluator).collect();
+    let mut names: Vec<(&str, bool)> =
+        targets.iter().map(|target| (target.evaluator, target.sums_up)).collect();
     names.dedup();
-    for name in names {
+    for (name, sums_up) in names {
         let Ok(found) = registry.select(&[name.to_owned()]) else { continue };
         let Some(evaluator) = found.first() else { continue };
         let before = cpu_seconds();
-        let scores = score_all(dataset, rows, evaluator, registry, limits);
+        let input = if sums_up { Row::summary } else { Row::input };
+        let scores = score_all(dataset, rows, evaluator, registry, limits, input);
         let spent = cpu_seconds().zip(before).map(|(after, before)| after - before).filter(|s| *s > 0.0);
         for target in targets.iter().filter(|target| target.evaluator == name) {
             let mut row = figures(dataset, rows, &scores, target, limits.draws);
@@ -90,11 +93,11 @@ fn score_all(
     evaluator: &Arc<dyn Evaluator>,
     registry: &Registry,
     limits: &Limits<'_>,
+    input: fn(&Row) -> EvalInput,
 ) -> Vec<Vec<Score>> {
     let scored = (limits.progress)(&format!("{} {}", dataset.name, evaluator.id()), rows.len());
     parallel::map(rows, limits.workers, |_, row| {
-        let input = if evaluator.id() == "summarization" { row.summary() } else { row.input() };
-        let scores = registry.evaluate(evaluator.as_ref(), &input);
+        let scores = registry.evaluate(evaluator.as_ref(), &input(row));
         scored();
         scores
     })

@@ -9,22 +9,21 @@ pub struct Target {
     pub metric: &'static str,
     /// True where label 1 is what the metric calls good, false where label 1 is the fault that it should find.
     pub one_is_good: bool,
-    /// Whether it is measured only where its evaluator is named.
-    pub only_named: bool,
+    /// Whether it gets the answer as a summary of its context (`Row::summary`). Such a target reads a dozen pairs for each
+    /// sentence, which takes many times as long as the others, so it is measured only where its evaluator is named.
+    pub sums_up: bool,
 }
 
 const fn finds(evaluator: &'static str, metric: &'static str) -> Target {
-    Target { evaluator, metric, one_is_good: false, only_named: false }
+    Target { evaluator, metric, one_is_good: false, sums_up: false }
 }
 
 const fn approves(evaluator: &'static str, metric: &'static str) -> Target {
-    Target { evaluator, metric, one_is_good: true, only_named: false }
+    Target { evaluator, metric, one_is_good: true, sums_up: false }
 }
 
-/// A row of groundedness is given to `summarization` as a summary of its context, see `Row::summary`. It reads
-/// a dozen pairs for each sentence of the answer, which takes many times as long as the others.
 const fn sums_up(metric: &'static str) -> Target {
-    Target { evaluator: "summarization", metric, one_is_good: false, only_named: true }
+    Target { evaluator: "summarization", metric, one_is_good: false, sums_up: true }
 }
 
 const GROUNDEDNESS: &[Target] = &[

@@ -47,6 +47,11 @@ pub fn document_name(input: &EvalInput, index: usize) -> String {
     }
 }
 
+/// How a rationale tells so many of what `noun` names.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::documents::{Evidence, document_name, evidence};
+use super::documents::{Evidence, counted, document_name, evidence};
 use crate::domain::score::{Better, Score};
 use crate::domain::trace::EvalInput;
 use crate::eval::evaluator::{Evaluator, Metric};
@@ -195,10 +195,6 @@ impl Evaluator for Groundedness {
         let Some(answer) = input.answered() else { return self.skip("answer") };
         self.or_failed(self.judge(answer, input).map(|score| vec![score]))
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What the evaluators of leaked values share: the split into retrieved and generated, and the report.
 
+use super::documents::counted;
 use crate::detect::{Finding, Policy, REPORTED, floor_boundary};
 use crate::domain::score::Score;
 use crate::domain::trace::EvalInput;
@@ -182,11 +183,9 @@ impl Report<'_> {
     fn scores(self, label: &str, has_no_context: bool) -> Vec<Score> {
         let total: usize = self.counts.values().sum();
         let mut rationale = if total == 0 {
-            format!("no {} found", self.family.noun)
+            format!("no {}s found", self.family.noun)
         } else {
-            let noun = self.family.noun;
-            let noun = if total == 1 { noun.trim_end_matches('s') } else { noun };
-            format!("{total} {noun} found: {}", self.lines.join("; "))
+            format!("{} found: {}", counted(total, self.family.noun), self.lines.join("; "))
         };
         if total > self.lines.len() {
             rationale.push_str(&format!("; and {} more", total - self.lines.len()));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 const FAMILY: Family = Family {
     metric: Metric::new("pii_leakage", Better::Higher, None),
     version: "3",
-    noun: "personal values",
+    noun: "personal value",
     find: pii::findings,
     mask: mask_pii,
 };
